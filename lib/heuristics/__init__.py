@@ -1,0 +1,1 @@
+"""Dropout and adversarial training, claim by claim: the library of the book."""
