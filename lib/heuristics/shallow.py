@@ -1,0 +1,253 @@
+"""Dropout in shallow linear networks: objectives, gradients and closed-form global minima.
+
+The untied problem, (2.6) of the thesis, and the tied one, (2.4), which is its restriction to V = U:
+
+    F(U, V) = ||M - U V^T||_F^2 + lam sum_i ||u_i||^2 ||v_i||^2,    f(U) = F(U, U),
+
+with M (d2, d0), U (d2, r), V (d0, r), columns u_i and v_i, and lam = (1 - theta) / theta.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from heuristics import _arguments as arguments
+from heuristics.equalize import equalizer
+from heuristics.linalg import shrink, symmetric_part
+
+# ---------------------------------------------------------------- objective, gradient, path norm
+
+
+def objective(U, V, M, lam, C=None):
+    """Dropout objective F(U, V), or that for inputs with second moment C.
+
+    U: (..., d2, r), V: (..., d0, r), any leading batch axes. M: (d2, d0). lam: at least 0.
+    C: None for the identity, or symmetric positive semidefinite (d0, d0). Returns the batch shape:
+    ||(M - U V^T) C^{1/2}||_F^2 + lam sum_i ||u_i||^2 v_i^T C v_i.
+    Raises ValueError for bad arguments.
+    Cost: O(d2 d0 r) a pair, O(d2 d0^2) more with C. Source: thesis, (2.2), Problem (2.6), Lemma 2.
+    """
+    U, V, M = _problem(U, V, M)
+    residual = M - U @ V.mT
+    weighted = residual if C is None else residual @ _second_moment(C, M)
+    return (residual * weighted).sum((-2, -1)) + regularizer(U, V, lam, C)
+
+
+def regularizer(U, V, lam, C=None):
+    """Explicit regularizer of dropout, lam sum_i ||u_i||^2 v_i^T C v_i.
+
+    Arguments as in `objective`. Returns the batch shape. Raises ValueError for bad arguments.
+    Cost: O((d2 + d0) r) a pair, O(d0^2 r) more with C. Source: thesis, (2.2) and Lemma 2.
+    """
+    U, V = arguments.factors(U, V)
+    lam = arguments.nonnegative("lam", lam)
+    weighted = V if C is None else _second_moment(C, V.mT) @ V
+    return lam * (_squared_norms(U) * (V * weighted).sum(-2)).sum(-1)
+
+
+def path_norm(U, V):
+    """l2 path norm psi_2 = (sum_i ||u_i||^2 ||v_i||^2)^{1/2}: root of the sum over paths of w^2.
+
+    U: (..., d2, r), V: (..., d0, r). Returns the batch shape. Raises ValueError for bad arguments.
+    Cost: O((d2 + d0) r) a pair. Source: thesis, (2.3).
+    """
+    return np.sqrt(regularizer(U, V, 1))
+
+
+def gradient(U, V, M, lam):
+    """Gradient of the untied objective F.
+
+    Arguments as in `objective`. Returns (gU, gV), shaped like U and V.
+    Raises ValueError for bad arguments. Cost: O(d2 d0 r) a pair.
+    """
+    U, V, M = _problem(U, V, M)
+    lam = arguments.nonnegative("lam", lam)
+    residual = M - U @ V.mT
+    gU = 2 * (lam * U * _squared_norms(V)[..., None, :] - residual @ V)
+    gV = 2 * (lam * V * _squared_norms(U)[..., None, :] - residual.mT @ U)
+    return gU, gV
+
+
+def tied_objective(U, M, lam):
+    """Tied dropout objective f(U) = ||M - U U^T||_F^2 + lam sum_i ||u_i||^4.
+
+    U: (..., d, r). M: (d, d), not necessarily symmetric. lam: at least 0. Returns the batch shape.
+    Raises ValueError for bad arguments. Cost: O(d^2 r) a matrix. Source: thesis, Problem (2.4).
+    """
+    return objective(U, U, arguments.matrix("M", M, square=True), lam)
+
+
+def tied_gradient(U, M, lam):
+    """Gradient of the tied objective, shaped like U; M enters through its symmetric part.
+
+    Arguments as in `tied_objective`. Raises ValueError for bad arguments. Cost: O(d^2 r) a matrix.
+    Source: thesis, Section 2.5.3 (printed there for symmetric M).
+    """
+    return 2 * gradient(U, U, symmetric_part(M), lam)[0]
+
+
+def balance(U, V):
+    """Rescale the columns, (U D, V D^{-1}) with D > 0 diagonal, so that all ||u_i|| = ||v_i||.
+
+    U: (..., d2, r), V: (..., d0, r). Returns the new pair: product, regularizer and objective stay.
+    Of a column that is zero in one factor only, the other half is scaled to length 1.
+    Raises ValueError for bad arguments. Cost: O((d2 + d0) r). Source: thesis, Remark 2.
+    """
+    U, V = arguments.factors(U, V)
+    u, v = (np.linalg.norm(X, axis=-2, keepdims=True) for X in (U, V))
+    # unit columns times the square root of the score, in this order so that nothing overflows
+    length = np.where((u > 0) & (v > 0), np.sqrt(u) * np.sqrt(v), 1)
+    return tuple(X * (length / np.where(x > 0, x, 1)) for X, x in ((U, u), (V, v)))
+
+
+# ---------------------------------------------------------------------- closed-form global minima
+
+
+class OptimalSpectrum(NamedTuple):
+    """Optimal singular values of U V^T; see `optimal_spectrum`."""
+
+    rank: int
+    kappa: np.ndarray
+    threshold: float
+    spectrum: np.ndarray
+    value: float
+
+
+def optimal_spectrum(sigma, r, lam):
+    """Singular values of the global minimizers' product, and the minimum of Problem (2.6).
+
+    sigma: (m,) singular values of M, at least 0, in any order. r: hidden units, at least 1.
+    lam: at least 0. Returns an OptimalSpectrum of
+      rank       rho, the number of units of rank that the minimizers keep,
+      kappa      (m,) running means of the sorted sigma,
+      threshold  alpha = lam rho kappa_rho / (r + lam rho), in the units of sigma,
+      spectrum   (m,) singular values of the optimal product, non-increasing,
+      value      the minimum, lam (rho kappa_rho)^2 / (r + lam rho) + sum_{i > rho} sigma_i^2.
+    Raises ValueError for bad arguments. Cost: O(m), besides sorting. Source: thesis, Theorems 3, 6.
+    """
+    r = arguments.positive_integer("r", r)
+    lam = arguments.nonnegative("lam", lam)
+    sigma = np.sort(arguments.spectrum("sigma", sigma))[::-1]
+    kappa = np.cumsum(sigma) / np.arange(1, sigma.size + 1)
+    rank, threshold = _rank_and_threshold(sigma[:r], kappa[:r], r, lam)
+    spectrum = np.append(sigma[:rank] - threshold, np.zeros(sigma.size - rank))
+    kept = rank * kappa[rank - 1] if rank else 0.0
+    return OptimalSpectrum(
+        rank, kappa, threshold, spectrum, float(threshold * kept + (sigma[rank:] ** 2).sum())
+    )
+
+
+def optimal_product(M, r, lam):
+    """Product U V^T of the global minimizers of Problem (2.6): S_alpha(M_r).
+
+    M: (d2, d0). r: at least 1. lam: at least 0. Returns (d2, d0), unique up to the choice of the
+    best rank-r approximation M_r. Raises ValueError for bad arguments. Cost: one SVD.
+    Source: thesis, Theorem 6, with the truncation to rank r that its proof needs.
+    """
+    W, x, Y = _optimal_triple(M, r, lam)
+    return (W * x) @ Y.T
+
+
+def optimal_factors(M, r, lam):
+    """A global minimum (U, V) of Problem (2.6), equalized, by one SVD and one rotation.
+
+    M: (d2, d0). r: at least 1, above or below any dimension. lam: at least 0.
+    Returns U (d2, r), V (d0, r) with ||u_i||^2 = ||v_i||^2 = ||U V^T||_* / r for every i.
+    Raises ValueError for bad arguments. Cost: one SVD and O((d2 + d0) r^2).
+    Source: thesis, Algorithm 3, with r as an input, r + lam j in its rules, truncation to rank r
+    and padding to r columns.
+    """
+    W, x, Y = _optimal_triple(M, r, lam)
+    return _equalized(W, x, r, Y)
+
+
+def optimal_autoencoder(M, r, lam):
+    """A global minimum U of the tied Problem (2.4), equalized, for any square M.
+
+    M: (d, d); only the positive part of its symmetric part matters. r: at least 1. lam: at least 0.
+    Returns U (d, r). Raises ValueError for bad arguments.
+    Cost: one eigendecomposition and O(d r^2).
+    Source: thesis, Theorem 3, with the truncation to rank r.
+    """
+    mu, W = np.linalg.eigh(symmetric_part(M))
+    mu, W = mu[::-1], W[:, ::-1]
+    optimum = optimal_spectrum(np.maximum(mu, 0), r, lam)
+    return _equalized(W[:, : optimum.rank], optimum.spectrum[: optimum.rank], r)
+
+
+# -------------------------------------------------------------- as printed, to show the difference
+
+
+def optimal_product_as_printed(M, r, lam):
+    """S_alpha(M) as Theorems 3 and 6 of the thesis print it: without truncation to rank r.
+
+    Arguments, errors and cost as `optimal_product`. Returns (d2, d0), which has rank above r, and
+    so is no product of factors with r columns, when rho = r and sigma_{r+1} > alpha.
+    """
+    M = arguments.matrix("M", M)
+    sigma = np.linalg.svd(M, compute_uv=False)
+    return shrink(M, optimal_spectrum(sigma, r, lam).threshold)
+
+
+def factorize_as_printed(M, lam):
+    """Algorithm 3 as the thesis prints it: r := rank(M), and 1 + lam j for r + lam j.
+
+    M: (d2, d0), not zero. lam: at least 0. Returns (U, V) with rho columns each, those of a compact
+    SVD. Raises ValueError for bad arguments. Cost: as `optimal_factors`.
+    """
+    M = arguments.matrix("M", M)
+    lam = arguments.nonnegative("lam", lam)
+    W, sigma, Yt = np.linalg.svd(M, full_matrices=False)
+    r = np.linalg.matrix_rank(M)
+    if r == 0:
+        raise ValueError(
+            "M must not be zero, but it was: the printed rank is a maximum over nothing."
+        )
+    kappa = np.cumsum(sigma) / np.arange(1, sigma.size + 1)
+    rank, threshold = _rank_and_threshold(sigma[:r], kappa[:r], 1, lam)
+    return _equalized(W[:, :rank], sigma[:rank] - threshold, rank, Yt[:rank].T)
+
+
+# ----------------------------------------------------------------------------------------- helpers
+
+
+def _problem(U, V, M):
+    U, V = arguments.factors(U, V)
+    return U, V, arguments.matrix("M", M, rows=U.shape[-2], columns=V.shape[-2])
+
+
+def _second_moment(C, M):
+    return arguments.positive_semidefinite("C", C, size=M.shape[-1])
+
+
+def _squared_norms(U):
+    return (U * U).sum(-2)
+
+
+def _rank_and_threshold(sigma, kappa, base, lam):
+    """rho and alpha: sigma_j > lam j kappa_j / (base + lam j) holds on a prefix, of length rho."""
+    j = np.arange(1, sigma.size + 1)
+    alpha = lam / (base + lam * j) * (j * kappa)
+    rank = int(np.count_nonzero(sigma > alpha))
+    return rank, float(alpha[rank - 1]) if rank else 0.0
+
+
+def _optimal_triple(M, r, lam):
+    """Compact SVD W diag(x) Y^T of the optimal product."""
+    W, sigma, Yt = np.linalg.svd(arguments.matrix("M", M), full_matrices=False)
+    optimum = optimal_spectrum(sigma, r, lam)
+    k = optimum.rank
+    return W[:, :k], optimum.spectrum[:k], Yt[:k].T
+
+
+def _equalized(W, x, r, *others):
+    """W diag(x)^{1/2}, and others likewise, padded to r columns and rotated to equal norms."""
+
+    def root(W):
+        U = np.zeros((len(W), r))
+        U[:, : x.size] = W * np.sqrt(x)
+        return U
+
+    Q = equalizer(root(W))
+    rotated = tuple(root(W) @ Q for W in (W, *others))
+    return rotated if others else rotated[0]
