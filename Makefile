@@ -1,0 +1,68 @@
+# make book      set up, then build the book (open _build/html/index.html)
+# make test      set up, then check style, run the library's tests and every page
+# make lab       open the pages as notebooks
+# make reproduce run the published notebooks again and compare every printed output
+# make paper     the experiments at the sources' scale (FIGURE=figure-2-3 for one)
+# make bench     ratios of speed, measured in one run
+# make test-site check every built page in headless Chromium
+# make test-data load the real data sets from $HEURISTICS_DATA
+PYTHON ?= python3
+BIN := .venv/bin
+PAGES := book
+NBVAL := --nbval-current-env --nbval-cell-timeout=120 --dist loadscope -n 2
+export OMP_NUM_THREADS ?= 1
+export JUPYTER_PREFER_ENV_PATH := 1
+
+.PHONY: book test lint lab reproduce paper bench test-site test-data clean
+
+book: .venv/.done
+	@# After an unfinished build Sphinx would not repeat the warnings of pages it has read.
+	@test -e _build/.complete || rm -rf _build/.doctrees
+	@rm -f _build/.complete
+	$(BIN)/jupyter-book build -W -n --keep-going .
+	@touch _build/.complete
+
+test: lint
+	$(BIN)/pytest -n 2 tests
+	$(BIN)/pytest -p tests.pages --nbval-lax $(NBVAL) $(PAGES)
+
+lint: .venv/.done
+	$(BIN)/ruff check lib tests benchmarks
+	$(BIN)/ruff format --check lib tests benchmarks
+	$(BIN)/python tests/lint_pages.py
+	$(BIN)/codespell
+
+lab: .venv/.lab
+	$(BIN)/jupyter lab book
+
+reproduce: book
+	$(BIN)/pytest --nbval --nbval-sanitize-with tests/sanitize.cfg $(NBVAL) _build/jupyter_execute/book
+
+paper: .venv/.done
+	$(BIN)/python -m heuristics.experiments $(FIGURE)
+
+bench: .venv/.done
+	$(BIN)/python benchmarks/run.py
+
+test-site: .venv/.site book
+	$(BIN)/pytest tests/site
+
+test-data: .venv/.done
+	$(BIN)/pytest tests/real_data.py
+
+clean:
+	rm -rf _build
+
+.venv/.done: requirements.txt constraints.txt pyproject.toml
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed; name one with make PYTHON=...")'
+	$(PYTHON) -m venv .venv
+	$(BIN)/pip install --disable-pip-version-check -q -r requirements.txt -c constraints.txt
+	@touch $@
+
+.venv/.lab: .venv/.done
+	$(BIN)/pip install --disable-pip-version-check -q jupyterlab -c constraints.txt
+	@touch $@
+
+.venv/.site: requirements-site.txt .venv/.done
+	$(BIN)/pip install --disable-pip-version-check -q -r requirements-site.txt -c constraints.txt
+	@touch $@
