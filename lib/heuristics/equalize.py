@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg.blas import ddot, drot
 
-from heuristics._arguments import factors, matrix, positive_integer, vector
+from heuristics import _arguments as arguments
 from heuristics.linalg import nuclear_norm
 
 
@@ -28,10 +28,10 @@ def plane_rotations(U):
     """At most r - 1 plane rotations that, one after another, equalize the columns of U (d, r).
 
     Returns a list of `Rotation`, empty if U is equalized already; `rotate(U, rotations)` has
-    columns of squared norm ||U||_F^2 / r. Cost O(dr). Raises ValueError unless U is a finite matrix.
-    Source: thesis, Theorem 1, by a faster construction than Algorithm 2.
+    columns of squared norm ||U||_F^2 / r. Cost O(dr). Raises ValueError unless U is a finite
+    matrix. Source: thesis, Theorem 1, by a faster construction than Algorithm 2.
     """
-    U = matrix("U", U)
+    U = arguments.matrix("U", U)
     return _equalize_rows(_scaled(U).T.copy(), len(U))
 
 
@@ -40,7 +40,7 @@ def rotate(X, rotations):
 
     Raises ValueError unless X is a finite matrix that has every column named in `rotations`.
     """
-    W = matrix("X", X).T.copy()
+    W = arguments.matrix("X", X).T.copy()
     r = len(W)
     for i, j, c, s in rotations:
         if not (0 <= i < r and 0 <= j < r):
@@ -55,7 +55,7 @@ def equalizer(U):
     U (d, r) is any finite matrix (else ValueError), of any rank and any scale; Q is the identity if
     U is equalized already. Cost O(dr + r^2), by plane rotations. Source: thesis, Theorem 1.
     """
-    U = matrix("U", U)
+    U = arguments.matrix("U", U)
     d, r = U.shape
     W = np.hstack([_scaled(U).T, np.eye(r)])  # the identity goes along and becomes Q^T
     _equalize_rows(W, d)
@@ -63,7 +63,7 @@ def equalizer(U):
 
 
 def _scaled(U):
-    """U over its largest entry, so that squares neither overflow nor vanish; equalizers don't mind."""
+    """U over its largest entry, so that squares don't overflow; the equalizers are the same."""
     largest = np.abs(U).max()
     return U / largest if largest > 0 else U
 
@@ -100,14 +100,14 @@ def _equalize_rows(W, d):
 
 
 def equalizer_fft(gram_diagonal):
-    """An orthogonal Q (r, r) for which Q^T diag(gram_diagonal) Q has a constant diagonal, for any r.
+    """An orthogonal Q (r, r) that gives Q^T diag(gram_diagonal) Q a constant diagonal, for any r.
 
     gram_diagonal (r,) are the squared column norms of a matrix with orthogonal columns, or any
     finite numbers (else ValueError). Q is the real discrete Fourier transform with the cosine and
     the sine of each frequency rotated by one angle. Cost O(r^2 log r) for Q;
     `equalize_fft` applies it without forming it. Source: thesis, Remark 5, extended to every r.
     """
-    D = vector("gram_diagonal", gram_diagonal)
+    D = arguments.vector("gram_diagonal", gram_diagonal)
     return equalize_fft(np.eye(D.size), D)
 
 
@@ -116,9 +116,9 @@ def equalize_fft(X, gram_diagonal):
 
     Raises ValueError unless gram_diagonal has r finite entries and X r columns of finite entries.
     """
-    D = vector("gram_diagonal", gram_diagonal)
+    D = arguments.vector("gram_diagonal", gram_diagonal)
     r = D.size
-    X = matrix("X", X, columns=r)
+    X = arguments.matrix("X", X, columns=r)
     pairs = (r - 1) // 2  # frequencies 1..pairs have a cosine and a sine
     # q = sqrt(2/r) cos(2 pi k n/r - phi) has q^T D q = mean(D) + Re(e^{2i phi} D^(2k)) / r, and the
     # sine has the opposite sign there: both are the mean when e^{2i phi} D^(2k) is imaginary.
@@ -136,13 +136,13 @@ def equalize_fft(X, gram_diagonal):
 
 
 def hadamard(k):
-    """Z_k, orthogonal (2^(k-1), 2^(k-1)) with entries +-2^(-(k-1)/2), which equalizes every diagonal.
+    """Z_k, an orthogonal matrix with 2^(k-1) rows and entries +-2^(-(k-1)/2).
 
     Z_k^T D Z_k has a constant diagonal for every diagonal D. Raises ValueError unless k is a
     positive integer. Cost O(4^k). Source: thesis, Remark 5, with one factor for all levels.
     """
     Z = np.ones((1, 1))
-    for _ in range(positive_integer("k", k) - 1):
+    for _ in range(arguments.positive_integer("k", k) - 1):
         Z = np.block([[Z, Z], [-Z, Z]])
     return Z / sqrt(len(Z))
 
@@ -150,10 +150,10 @@ def hadamard(k):
 def hadamard_as_printed(k):
     """Z_k by the recursion of Remark 5 as printed, where level k has the factor 2^((1-k)/2).
 
-    Same arguments, errors and cost as `hadamard`; not orthogonal for k >= 3. Source: thesis, Remark 5.
+    As `hadamard` otherwise; not orthogonal for k >= 3. Source: thesis, Remark 5.
     """
     Z = np.ones((1, 1))
-    for level in range(2, positive_integer("k", k) + 1):
+    for level in range(2, arguments.positive_integer("k", k) + 1):
         Z = np.block([[Z, Z], [-Z, Z]]) * 2 ** ((1 - level) / 2)
     return Z
 
@@ -164,7 +164,7 @@ def equalizer_as_printed(U):
     U (d, r) is any finite matrix, else ValueError. Cost O(dr^2 + r^4): use `equalizer` instead.
     Source: thesis, Algorithm 2.
     """
-    U = _scaled(matrix("U", U))
+    U = _scaled(arguments.matrix("U", U))
     r = U.shape[1]
     G, Q = U.T @ U, np.eye(r)
     for i in range(r):
@@ -183,7 +183,7 @@ def importance_scores(U, V):
     axes differ. Cost O((d2 + d0) r). Source: thesis, Section 2.6.
     """
     if not hasattr(U, "is_cuda"):  # not a torch tensor
-        U, V = factors(U, V)
+        U, V = arguments.factors(U, V)
     elif U.ndim < 2 or U.shape[:-2] != V.shape[:-2] or U.shape[-1] != V.shape[-1]:
         raise ValueError(
             "U and V must agree in their batch axes and in their number of columns, "
@@ -196,17 +196,17 @@ def is_equalized(U, V=None, tol=1e-9):
     """Whether U, or the pair (U, V), is equalized up to the relative tolerance tol.
 
     One factor U (d, r): ||u_i||^2 = ||U||_F^2 / r for all i (thesis, Definition 1). A pair, with
-    V (d0, r): ||u_i|| ||v_i|| = ||U V^T||_* / r for all i (thesis, Definition 2); unlike in the ICML
-    version equal products are not enough. Tolerances are relative to the largest term on the left.
+    V (d0, r): ||u_i|| ||v_i|| = ||U V^T||_* / r for all i (thesis, Definition 2); equal products
+    are not enough. The tolerance is relative to the largest term on the left.
     ValueError unless U and V are finite matrices with as many columns. Cost O(dr) and
     O(d2 d0 min(d2, d0)).
     """
     if V is None:
-        U = _scaled(matrix("U", U))
+        U = _scaled(arguments.matrix("U", U))
         terms = (U * U).sum(axis=0)
         target = terms.mean()
     else:
-        U, V = factors(matrix("U", U), matrix("V", V))
+        U, V = arguments.factors(arguments.matrix("U", U), arguments.matrix("V", V))
         U, V = _scaled(U), _scaled(V)
         terms = importance_scores(U, V)
         target = nuclear_norm(U @ V.T) / terms.size
