@@ -1,0 +1,245 @@
+"""Dropout: masks and exact expectations over them, and SGD with dropout, batched over runs.
+
+A network x -> U V^T x with U (d2, r) and V (d0, r) is trained on
+(1/theta) U diag(b) V^T x, whose mask b keeps each of the r hidden units with probability theta.
+"""
+
+from math import cos, pi, sqrt
+from typing import NamedTuple
+
+import numpy as np
+import torch
+
+from heuristics import _arguments as arguments
+from heuristics.equalize import importance_scores
+from heuristics.linalg import random_orthogonal
+from heuristics.shallow import objective
+
+# ---------------------------------------------------------------- exact expectations
+
+
+def masks(r, theta):
+    """All masks of r units and their probabilities.
+
+    r: 1 to 20. theta: keep probability in (0, 1]. Returns masks (2^r, r) of zeros and ones and
+    probabilities (2^r,). Raises ValueError for bad arguments. Cost: O(r 2^r).
+    """
+    r = arguments.positive_integer("r", r)
+    theta = arguments.keep_probability(theta)
+    if r > 20:
+        raise ValueError(f"r must be at most 20 to list all 2^r masks, but it was {r}.")
+    b = (np.arange(2**r)[:, None] >> np.arange(r) & 1).astype(float)
+    kept = b.sum(axis=1)
+    return b, theta**kept * (1 - theta) ** (r - kept)
+
+
+def expectation(f, r, theta):
+    """Exact expectation of f(b) over the masks b of r units.
+
+    f: takes one mask (r,), returns a number or an array. r, theta: as in `masks`. Returns the shape
+    of f. Raises ValueError for bad arguments. Cost: 2^r calls of f.
+    """
+    b, probabilities = masks(r, theta)
+    return np.tensordot(probabilities, np.array([f(mask) for mask in b]), axes=1)
+
+
+def isotropic_law(d, rng=None):
+    """Finite law with second moment I, whose atoms +-sqrt(d) q_i are equally likely.
+
+    d: at least 1. rng: None for the standard basis q_i, or a NumPy Generator for a random one.
+    Returns the atoms (2d, d). Raises ValueError for a bad d. Cost: O(d^2), with rng O(d^3).
+    """
+    d = arguments.positive_integer("d", d)
+    Q = sqrt(d) * (np.eye(d) if rng is None else random_orthogonal(d, rng))
+    return np.concatenate([Q, -Q])
+
+
+def objective_by_enumeration(U, V, X, Y, theta):
+    """Expected dropout loss E ||y - (1/theta) U diag(b) V^T x||^2, over all masks and samples.
+
+    U: (d2, r), V: (d0, r), r at most 20. X: (n, d0), Y: (n, d2), equally likely pairs (x, y).
+    theta: in (0, 1]. Returns a number. Raises ValueError for bad arguments.
+    Cost: O(2^r n r d2). Source: thesis, (2.1).
+    """
+    U, V = arguments.factors(arguments.matrix("U", U), arguments.matrix("V", V))
+    X = arguments.matrix("X", X, columns=len(V))
+    Y = arguments.matrix("Y", Y, rows=len(X), columns=len(U))
+    hidden = X @ V
+
+    def loss(b):
+        return ((Y - (b * hidden) @ U.T / theta) ** 2).sum(axis=1).mean()
+
+    return expectation(loss, U.shape[1], theta)
+
+
+# ---------------------------------------------------------------- Algorithm 1
+
+
+def sample_masks(shape, theta, generator, dtype=torch.float64):
+    """Random masks: a tensor of independent ones (probability theta) and zeros.
+
+    shape: of the result. theta: in (0, 1]. generator: torch.Generator, on whose device the result
+    lies. Raises ValueError for bad arguments.
+    """
+    theta = arguments.keep_probability(theta)
+    _check_generator(generator)
+    return (torch.rand(shape, generator=generator, device=generator.device) < theta).to(dtype)
+
+
+def sgd_step(U, V, x, y, mask, theta, eta):
+    """One step of Algorithm 1, -(eta theta / 2) times the gradient of the sampled loss.
+
+    Tensors or arrays with any leading batch axes (runs): U (..., d2, r), V (..., d0, r),
+    x (..., d0), y (..., d2), mask (..., r). theta: in (0, 1]. eta: step size. Returns new tensors
+    (U, V), of the dtype of U. Raises ValueError for bad arguments.
+    Cost: O((d2 + d0) r) a run. Source: thesis, Algorithm 1.
+    """
+    theta = arguments.keep_probability(theta)
+    U = torch.as_tensor(U)
+    V, x, y, mask = (torch.as_tensor(t, dtype=U.dtype, device=U.device) for t in (V, x, y, mask))
+    _check_factors(U, V)
+    *batch, d2, r = U.shape
+    for name, t, size in (("x", x, V.shape[-2]), ("y", y, d2), ("mask", mask, r)):
+        if list(t.shape) != [*batch, size]:
+            raise ValueError(f"{name} must be {(*batch, size)}, but its shape is {tuple(t.shape)}.")
+    new_U, new_V = (t.clone().reshape(-1, *t.shape[-2:]) for t in (U, V))
+    x, y, mask = (t.reshape(-1, 1, t.shape[-1]) for t in (x, y, mask))
+    _sgd_step_(new_U, new_V, x, y, mask, theta, eta)
+    return new_U.reshape(U.shape), new_V.reshape(V.shape)
+
+
+def _sgd_step_(U, V, x, y, mask, theta, eta):
+    """The step in place, for one batch axis; x, y and mask are rows (runs, 1, ...).
+
+    Rows times matrices and `addcmul_` are several times faster in torch than the equivalent
+    matrices times columns and rank-one `baddbmm_`.
+    """
+    hidden = torch.bmm(x, V).mul_(mask)
+    error = torch.baddbmm(y, hidden, U.mT, beta=-1, alpha=1 / theta)
+    back = torch.bmm(error, U).mul_(mask)  # before U changes: both factors step from the old pair
+    U.addcmul_(error.mT, hidden, value=-eta)
+    V.addcmul_(x.mT, back, value=-eta)
+
+
+def cosine_schedule(initial, steps):
+    """The step size t -> initial (1 + cos(pi t / steps)) / 2, which falls to 0 at t = steps.
+
+    initial: larger than 0. steps: at least 1. Returns a function. Raises ValueError for bad
+    arguments.
+    """
+    initial = arguments.positive("initial", initial)
+    steps = arguments.positive_integer("steps", steps)
+    return lambda t: initial * (1 + cos(pi * t / steps)) / 2
+
+
+class Training(NamedTuple):
+    """What `train_linear` returns."""
+
+    U: torch.Tensor  # (runs, d2, r), final
+    V: torch.Tensor  # (runs, d0, r), final
+    times: np.ndarray  # (k,), the numbers of steps after which `observe` was called
+    observed: dict[str, np.ndarray]  # its results, each with a leading axis of length k
+
+
+@torch.no_grad()
+def train_linear(
+    M, theta, U, V, *, steps, step_size, generator, inputs=None, every=None, observe=None
+):
+    """Algorithm 1 on samples y = M x: SGD with dropout, in many independent runs at once.
+
+    M: (d2, d0). theta: in (0, 1]. U: (runs, d2, r), V: (runs, d0, r), torch tensors whose dtype and
+    device decide the arithmetic; they are not changed. steps: at least 1. step_size: a number
+    larger than 0, or a function of t = 0, ..., steps - 1. generator: torch.Generator on the device
+    of U, which determines the result. inputs: None for x ~ N(0, I), or (n, d0), whose rows are
+    drawn with replacement. observe: called as observe(U, V) before the first step, after each
+    `every` steps, and after the last; returns a dict of arrays or CPU tensors. A run that diverges
+    ends in infinities or NaN.
+    Returns a `Training`. Raises ValueError for bad arguments.
+    Cost: O((d2 + d0) r + d2 d0) a step and run. Source: thesis, Algorithm 1.
+    """
+    theta = arguments.keep_probability(theta)
+    steps = arguments.positive_integer("steps", steps)
+    every = steps if every is None else arguments.positive_integer("every", every)
+    if not callable(step_size):
+        step_size = arguments.positive("step_size", step_size)
+    _check_factors(U, V, ndim=3)
+    _check_generator(generator, U.device)
+    M = arguments.matrix("M", M, rows=U.shape[1], columns=V.shape[1])
+    M = torch.as_tensor(M, dtype=U.dtype, device=U.device)
+    if inputs is not None:
+        inputs = arguments.matrix("inputs", inputs, columns=V.shape[1])
+        inputs = torch.as_tensor(inputs, dtype=U.dtype, device=U.device)
+
+    U, V = U.clone(), V.clone()
+    times, records = [], []
+
+    def record(t):
+        if observe is not None and (t % every == 0 or t == steps):
+            times.append(t)
+            records.append({name: np.array(a) for name, a in observe(U, V).items()})
+
+    record(0)
+    draws = _draws(M, theta, U, steps, generator, inputs)
+    for t, (x, y, mask) in enumerate(draws):
+        eta = step_size(t) if callable(step_size) else step_size
+        _sgd_step_(U, V, x, y, mask, theta, eta)
+        record(t + 1)
+    observed = (
+        {name: np.array([a[name] for a in records]) for name in records[0]} if records else {}
+    )
+    return Training(U, V, np.array(times, dtype=int), observed)
+
+
+def _draws(M, theta, U, steps, generator, inputs=None, chunk=64):
+    """Yield x (runs, 1, d0), y (runs, 1, d2) and mask (runs, 1, r) for each step.
+
+    Random numbers are drawn for 64 steps at once: fewer calls, and still small enough for a cache.
+    """
+    runs, _, r = U.shape
+    kind = {"generator": generator, "device": U.device}
+    for start in range(0, steps, chunk):
+        shape = (min(chunk, steps - start), runs, 1)
+        if inputs is None:
+            x = torch.randn((*shape, M.shape[1]), dtype=U.dtype, **kind)
+        else:
+            x = inputs[torch.randint(len(inputs), shape, **kind)]
+        mask = sample_masks((*shape, r), theta, generator, U.dtype)
+        yield from zip(x, x @ M.mT, mask, strict=True)
+
+
+def progress(M, lam):
+    """An `observe` for `train_linear` that records, in float64, how far each run has come.
+
+    M: (d2, d0). lam: at least 0. The function returned gives "objective" (runs,), Problem (2.6),
+    and "score_variance" (runs,), the variance over i of ||u_i|| ||v_i||.
+    """
+
+    def observe(U, V):
+        U, V = (t.cpu().double().numpy() for t in (U, V))
+        scores = importance_scores(U, V)
+        return {"objective": objective(U, V, M, lam), "score_variance": scores.var(axis=-1)}
+
+    return observe
+
+
+def _check_factors(U, V, ndim=None):
+    for name, t in (("U", U), ("V", V)):
+        if not (isinstance(t, torch.Tensor) and t.is_floating_point() and t.isfinite().all()):
+            raise ValueError(f"{name} must be a tensor of finite floating-point numbers.")
+        if t.ndim < 2 or (ndim and t.ndim != ndim) or 0 in t.shape:
+            axes = f"{ndim} axes" if ndim else "at least 2 axes"
+            raise ValueError(
+                f"{name} must have {axes}, none empty, but its shape is {tuple(t.shape)}."
+            )
+    if U.shape[:-2] != V.shape[:-2] or U.shape[-1] != V.shape[-1] or U.dtype != V.dtype:
+        raise ValueError(
+            "U and V must agree in their batch axes, number of columns and dtype, but they are "
+            f"{tuple(U.shape)} {U.dtype} and {tuple(V.shape)} {V.dtype}."
+        )
+
+
+def _check_generator(generator, device=None):
+    if not isinstance(generator, torch.Generator):
+        raise ValueError(f"generator must be a torch.Generator, but it was {generator!r}.")
+    if device is not None and generator.device.type != device.type:
+        raise ValueError(f"generator must be on {device} like U, but it is on {generator.device}.")
