@@ -9,6 +9,7 @@
 """
 
 import hashlib
+import re
 import shutil
 from html import escape
 from importlib.metadata import version
@@ -97,9 +98,14 @@ class FromRegister(SphinxDirective):
         return nodes.raw("", text, format="html")
 
     def markdown(self, text: str) -> list[nodes.Node]:
+        text = re.sub(r"\b[a-z-]+/[a-z0-9.-]*[a-z0-9]", self.link_if_registered, text)
         container = nodes.Element()
         self.state.nested_parse(StringList(text.splitlines(), self.env.docname), 0, container)
         return container.children
+
+    @staticmethod
+    def link_if_registered(match: re.Match) -> str:
+        return f"{{claim}}`{match[0]}`" if match[0] in register() else match[0]
 
     def inline(self, text: str) -> list[nodes.Node]:
         return [child for node in self.markdown(text) for child in node.children]
@@ -208,14 +214,14 @@ class Errata(FromRegister):
     def row(self, entry: Claim) -> nodes.row:
         erratum = entry.erratum
         where = [self.html(f"<p>{self.heading(entry)}<br>{self.links(entry)}</p>")]
-        texts = (erratum.printed, erratum.problem, erratum.corrected)
-        cells = [where, *(self.markdown(text) for text in texts)]
+        reading = f"{erratum.printed.strip()}\n\n**Read:** {erratum.corrected.strip()}"
+        cells = [where, self.markdown(reading), self.markdown(erratum.problem)]
         return nodes.row("", *(nodes.entry("", *cell) for cell in cells))
 
     def table(self, rows: list[nodes.row]) -> nodes.table:
-        titles = ("claim, and its check", "as printed", "problem", "correction")
+        titles = ("claim, and its check", "as printed, and correction", "problem")
         head = nodes.row("", *(nodes.entry("", nodes.paragraph("", text)) for text in titles))
-        group = nodes.tgroup("", *(nodes.colspec(colwidth=width) for width in (14, 28, 34, 24)))
+        group = nodes.tgroup("", *(nodes.colspec(colwidth=width) for width in (20, 40, 40)))
         group["cols"] = len(titles)
         group += [nodes.thead("", head), nodes.tbody("", *rows)]
         return nodes.table("", group, classes=["errata"])

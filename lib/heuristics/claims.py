@@ -189,7 +189,7 @@ class Check:
         )
         head = "<tr><th></th><th>checked</th><th>measured</th><th>demanded</th></tr>"
         return (
-            f'<div class="claim-card" {_anchor(entry)}><p>{title}</p>'
+            f'<div class="claim-card mathjax_process" {_anchor(entry)}><p>{title}</p>'
             f"<table><thead>{head}</thead><tbody>{rows}</tbody></table></div>"
         )
 
