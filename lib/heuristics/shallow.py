@@ -95,7 +95,7 @@ def balance(U, V):
     """
     U, V = arguments.factors(U, V)
     u, v = (np.linalg.norm(X, axis=-2, keepdims=True) for X in (U, V))
-    # unit columns times the square root of the score, in this order so that nothing overflows
+    # every column gets the length that the square root of its score ||u_i|| ||v_i|| gives
     length = np.where((u > 0) & (v > 0), np.sqrt(u) * np.sqrt(v), 1)
     return tuple(X * (length / np.where(x > 0, x, 1)) for X, x in ((U, u), (V, v)))
 
@@ -157,8 +157,7 @@ def optimal_factors(M, r, lam):
     Source: thesis, Algorithm 3, with r as an input, r + lam j in its rules, truncation to rank r
     and padding to r columns.
     """
-    W, x, Y = _optimal_triple(M, r, lam)
-    return _equalized(W, x, r, Y)
+    return equalized_factors(*_optimal_triple(M, r, lam), r)
 
 
 def optimal_autoencoder(M, r, lam):
@@ -172,7 +171,22 @@ def optimal_autoencoder(M, r, lam):
     mu, W = np.linalg.eigh(symmetric_part(M))
     mu, W = mu[::-1], W[:, ::-1]
     optimum = optimal_spectrum(np.maximum(mu, 0), r, lam)
-    return _equalized(W[:, : optimum.rank], optimum.spectrum[: optimum.rank], r)
+    W = W[:, : optimum.rank]
+    return equalized_factors(W, optimum.spectrum[: optimum.rank], W, r)[0]
+
+
+def equalized_factors(W, x, Y, r):
+    """Factors of W diag(x) Y^T with exactly r columns, all of the same norm in both.
+
+    W: (d2, k) and Y: (d0, k) with orthonormal columns. x: (k,), at least 0, k <= r. r: at least 1.
+    Returns U (d2, r), V (d0, r) with U V^T = W diag(x) Y^T and ||u_i||^2 = ||v_i||^2 = sum(x) / r.
+    Nothing is checked. Cost: O((d2 + d0) r^2).
+    Source: thesis, Theorem 4; zero columns up to r before the rotation are what its proof needs.
+    """
+    U, V = np.zeros((len(W), r)), np.zeros((len(Y), r))
+    U[:, : len(x)], V[:, : len(x)] = W * np.sqrt(x), Y * np.sqrt(x)
+    Q = equalizer(U)  # U^T U = V^T V, so that one rotation serves both
+    return U @ Q, V @ Q
 
 
 # -------------------------------------------------------------- as printed, to show the difference
@@ -205,7 +219,7 @@ def factorize_as_printed(M, lam):
         )
     kappa = np.cumsum(sigma) / np.arange(1, sigma.size + 1)
     rank, threshold = _rank_and_threshold(sigma[:r], kappa[:r], 1, lam)
-    return _equalized(W[:, :rank], sigma[:rank] - threshold, rank, Yt[:rank].T)
+    return equalized_factors(W[:, :rank], sigma[:rank] - threshold, Yt[:rank].T, rank)
 
 
 # ----------------------------------------------------------------------------------------- helpers
@@ -238,16 +252,3 @@ def _optimal_triple(M, r, lam):
     optimum = optimal_spectrum(sigma, r, lam)
     k = optimum.rank
     return W[:, :k], optimum.spectrum[:k], Yt[:k].T
-
-
-def _equalized(W, x, r, *others):
-    """W diag(x)^{1/2}, and others likewise, padded to r columns and rotated to equal norms."""
-
-    def root(W):
-        U = np.zeros((len(W), r))
-        U[:, : x.size] = W * np.sqrt(x)
-        return U
-
-    Q = equalizer(root(W))
-    rotated = tuple(root(W) @ Q for W in (W, *others))
-    return rotated if others else rotated[0]
