@@ -1,0 +1,325 @@
+"""Data sets: parsers on synthetic bytes, and every way a file can be missing or wrong."""
+
+import contextlib
+import gzip
+import hashlib
+import http.server
+import io
+import socket
+import threading
+import zipfile
+
+import numpy as np
+import pytest
+from heuristics import data
+from heuristics.data import DataError, Source, parse_idx, parse_ratings
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import array_shapes, arrays
+
+LINES = "196\t242\t3\t881250949\n186\t302\t5\t891717742\n"
+
+
+@pytest.fixture(autouse=True)
+def only_this_machine(monkeypatch, tmp_path):
+    """No test reaches the network, the reader's cache or the reader's data."""
+    resolve = socket.getaddrinfo
+
+    def local(host, *rest, **options):
+        if host != "127.0.0.1":
+            raise socket.gaierror(f"a test tried to reach {host}")
+        return resolve(host, *rest, **options)
+
+    monkeypatch.setattr(socket, "getaddrinfo", local)
+    monkeypatch.setattr(data, "CACHE", tmp_path / "cache")
+    monkeypatch.delenv("HEURISTICS_DATA", raising=False)
+
+
+def idx(array):
+    """The IDX file of an array of bytes, written from the format's description."""
+    header = bytes([0, 0, 8, array.ndim]) + b"".join(n.to_bytes(4, "big") for n in array.shape)
+    return header + array.tobytes()
+
+
+def source(payload, path="set/file.gz", url="http://127.0.0.1:9/file.gz", md5="0" * 32, member=""):
+    return Source(path, url, md5, hashlib.sha256(payload).hexdigest(), member)
+
+
+def place(folder, path, content):
+    target = folder / path
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.write_bytes(content)
+
+
+# Parsers -----------------------------------------------------------------------------------------
+
+
+@settings(max_examples=30)
+@given(arrays(np.uint8, array_shapes(min_dims=1, max_dims=4, min_side=0, max_side=5)))
+def test_idx_round_trip(array):
+    parsed = parse_idx(idx(array), "file")
+    assert parsed.shape == array.shape
+    assert parsed.dtype == np.uint8
+    np.testing.assert_array_equal(parsed, array)
+
+
+@given(st.binary(max_size=8), st.sampled_from([b"", b"\x00\x00\x08\x01", b"\x00\x00\x08\x02"]))
+def test_idx_never_guesses(rest, start):
+    """What is read is exactly what was written; the rest is refused."""
+    with contextlib.suppress(DataError):
+        assert idx(parse_idx(start + rest, "file")) == start + rest
+
+
+@pytest.mark.parametrize(
+    ("payload", "sentence"),
+    [
+        (b"", "is no IDX file of unsigned bytes: its magic number is 0x, not"),
+        (b"\x00\x00\x0d\x01\x00\x00\x00\x01\x00", "its magic number is 0x00000d01"),
+        (b"\x00\x00\x08\x00", "its magic number is 0x00000800"),
+        (b"\x00\x00\x08\x05" + bytes(20), "its magic number is 0x00000805"),
+        (b"\x00\x00\x08\x03\x00\x00\x00\x02", "ends within the header: 3 axes need 16 bytes"),
+        (
+            idx(np.zeros((2, 3), np.uint8))[:-1],
+            "holds 5 bytes of data, but its header announces",
+        ),
+        (
+            idx(np.zeros((2, 3), np.uint8)) + b"x",
+            "holds 7 bytes of data, but its header announces",
+        ),
+        (b"\x00\x00\x08\x02" + b"\xff" * 8, "holds 0 bytes of data"),
+    ],
+)
+def test_idx_refuses(payload, sentence):
+    with pytest.raises(DataError) as refusal:
+        parse_idx(payload, "train-images")
+    assert str(refusal.value).startswith("train-images ")
+    assert sentence in str(refusal.value)
+
+
+rating_rows = st.tuples(
+    st.integers(1, 10**6), st.integers(1, 10**6), st.integers(1, 5), st.integers(0, 2**40)
+)
+
+
+@settings(max_examples=30)
+@given(st.lists(rating_rows, min_size=1, max_size=20))
+def test_ratings_round_trip(rows):
+    text = "".join("\t".join(map(str, row)) + "\n" for row in rows)
+    ratings = parse_ratings(text, "u.data")
+    assert all(column.dtype == np.int64 for column in ratings)
+    assert list(zip(*(column.tolist() for column in ratings), strict=True)) == rows
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "1\t2\t3",  # a column is missing
+        "1\t2\t3\t4\t5",
+        "1 2 3 4",
+        "1\t2\t6\t4",  # no such rating
+        "1\t2\t0\t4",
+        "0\t2\t3\t4",  # users count from 1
+        "1\t-2\t3\t4",
+        "1\t2\t3.5\t4",
+        "1\t2\t3\t" + "9" * 19,  # does not fit 64 bits
+        "",
+    ],
+)
+def test_ratings_refuse_a_line(line):
+    with pytest.raises(DataError, match=r"^u\.data, line 3 must be four integers") as refusal:
+        parse_ratings(LINES + line + "\n" + LINES, "u.data")
+    assert str(refusal.value).endswith(f"but it is {line!r}.")
+
+
+def test_ratings_refuse_an_empty_file():
+    with pytest.raises(DataError, match=r"^u\.data holds no rating\.$"):
+        parse_ratings("", "u.data")
+
+
+# The data sets -----------------------------------------------------------------------------------
+
+
+def test_digits():
+    pixels, labels = data.digits()
+    assert pixels.shape == (1797, 64)
+    assert pixels.dtype == np.float64
+    assert (pixels.min(), pixels.max()) == (0, 1)
+    assert labels.dtype == np.int64
+    assert set(labels.tolist()) == set(range(10))
+
+
+@pytest.fixture
+def small_mnist(monkeypatch, tmp_path):
+    """Two splits of made-up images under HEURISTICS_DATA, with their own hashes."""
+    rng = np.random.default_rng(0)
+    made = {}
+    for split, n in (("train", 5), ("test", 3)):
+        images = rng.integers(0, 256, (n, 28, 28), dtype=np.uint8)
+        labels = rng.integers(0, 10, n, dtype=np.uint8)
+        sources = []
+        for known, array in zip(data.MNIST[split], (images, labels), strict=True):
+            place(tmp_path, known.path, gzip.compress(idx(array)))
+            sources.append(source(idx(array), known.path))
+        monkeypatch.setitem(data.MNIST, split, tuple(sources))
+        made[split] = images, labels
+    monkeypatch.setenv("HEURISTICS_DATA", str(tmp_path))
+    return made
+
+
+@pytest.mark.parametrize("split", ["train", "test"])
+def test_mnist_scales_to_the_unit_interval(small_mnist, split):
+    images, labels = small_mnist[split]
+    loaded = data.mnist(split)
+    assert loaded.pixels.dtype == np.float32
+    assert loaded.labels.dtype == np.int64
+    np.testing.assert_allclose(loaded.pixels, images / 255, rtol=1e-6)
+    np.testing.assert_array_equal(loaded.labels, labels)
+    loaded.pixels[0] = 0  # the arrays are the reader's own
+
+
+def test_mnist_refuses_another_split():
+    with pytest.raises(ValueError, match=r"split must be one of \['test', 'train'\]"):
+        data.mnist("validation")
+
+
+def test_movielens_reads_plain_text(monkeypatch, tmp_path):
+    place(tmp_path, "ml-100k/u.data", LINES.encode())
+    monkeypatch.setattr(data, "MOVIELENS_100K", source(LINES.encode(), "ml-100k/u.data"))
+    monkeypatch.setenv("HEURISTICS_DATA", str(tmp_path))
+    ratings = data.movielens_100k()
+    assert ratings.user.tolist() == [196, 186]
+    assert ratings.rating.tolist() == [3, 5]
+
+
+# Files that are missing or wrong -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("load", "file"),
+    [
+        (data.mnist, "mnist/train-images-idx3-ubyte.gz"),
+        (lambda: data.mnist("test"), "mnist/t10k-images-idx3-ubyte.gz"),
+        (data.movielens_100k, "ml-100k/u.data"),
+    ],
+)
+def test_a_missing_file_names_the_way_out(monkeypatch, tmp_path, load, file):
+    monkeypatch.setenv("HEURISTICS_DATA", str(tmp_path))
+    with pytest.raises(DataError) as refusal:
+        load()
+    for part in ("HEURISTICS_DATA", file, "data.digits()"):
+        assert part in str(refusal.value)
+
+
+PAYLOAD = idx(np.arange(100, dtype=np.uint8))
+
+
+def read_placed(monkeypatch, tmp_path, content):
+    place(tmp_path, "set/file.gz", content)
+    monkeypatch.setenv("HEURISTICS_DATA", str(tmp_path))
+    return data.read(source(PAYLOAD))
+
+
+@pytest.mark.parametrize("level", [0, 1, 9])
+def test_a_recompressed_file_is_fine(monkeypatch, tmp_path, level):
+    content = gzip.compress(PAYLOAD, compresslevel=level)
+    assert read_placed(monkeypatch, tmp_path, content) == PAYLOAD
+
+
+@pytest.mark.parametrize("keep", [0, 5, 30, -9, -1])
+def test_a_truncated_gzip_is_refused(monkeypatch, tmp_path, keep):
+    with pytest.raises(DataError, match=r"file\.gz (cannot be read: it is truncated|is not the)"):
+        read_placed(monkeypatch, tmp_path, gzip.compress(PAYLOAD)[:keep])
+
+
+def test_what_is_no_gzip_is_refused(monkeypatch, tmp_path):
+    with pytest.raises(DataError, match=r"file\.gz cannot be read: .*Not a gzipped file"):
+        read_placed(monkeypatch, tmp_path, PAYLOAD)
+
+
+def test_a_wrong_hash_is_refused(monkeypatch, tmp_path):
+    other = PAYLOAD[:-1] + b"\x00"
+    with pytest.raises(DataError, match=r"not the known set/file\.gz") as refusal:
+        read_placed(monkeypatch, tmp_path, gzip.compress(other))
+    for payload in (PAYLOAD, other):
+        assert hashlib.sha256(payload).hexdigest() in str(refusal.value)
+
+
+# Downloads, from a server on this machine --------------------------------------------------------
+
+
+@pytest.fixture
+def served():
+    """A dict of contents by path, and the address they are served at."""
+    contents, asked = {}, []
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_GET(self):
+            asked.append(self.path)
+            self.send_response(200 if self.path in contents else 404)
+            self.end_headers()
+            self.wfile.write(contents.get(self.path, b""))
+
+        def log_message(self, *_):
+            pass
+
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+        yield contents, asked, f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+def md5(content):
+    return hashlib.md5(content).hexdigest()
+
+
+def test_a_download_is_cached(served):
+    contents, asked, address = served
+    contents["/file.gz"] = gzip.compress(PAYLOAD)
+    wanted = source(PAYLOAD, url=f"{address}/file.gz", md5=md5(contents["/file.gz"]))
+    assert data.read(wanted) == PAYLOAD
+    assert data.read(wanted) == PAYLOAD
+    assert asked == ["/file.gz"]
+
+
+def test_a_broken_file_in_the_cache_is_downloaded_again(served):
+    contents, asked, address = served
+    contents["/file.gz"] = gzip.compress(PAYLOAD)
+    wanted = source(PAYLOAD, url=f"{address}/file.gz", md5=md5(contents["/file.gz"]))
+    place(data.CACHE, "file.gz", contents["/file.gz"][:20])
+    assert data.read(wanted) == PAYLOAD
+    assert asked == ["/file.gz"]
+
+
+def test_a_member_of_a_downloaded_archive(served):
+    contents, _, address = served
+    archive = io.BytesIO()
+    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as file:
+        file.writestr("ml-100k/README", "not this one")
+        file.writestr("ml-100k/u.data", LINES)
+    contents["/ml.zip"] = archive.getvalue()
+    wanted = source(
+        LINES.encode(), "ml-100k/u.data", f"{address}/ml.zip", md5(archive.getvalue()),
+        member="ml-100k/u.data",
+    )  # fmt: skip
+    assert data.read(wanted) == LINES.encode()
+    with pytest.raises(DataError, match=r"ml\.zip cannot be read: .*no item named 'u\.item'"):
+        data.read(wanted._replace(member="u.item"))
+
+
+@pytest.mark.parametrize("path", ["/file.gz", "/gone.gz"])  # not the known bytes; not there
+def test_a_failed_download_names_the_way_out(served, path):
+    contents, _, address = served
+    contents["/file.gz"] = b"something else"
+    with pytest.raises(DataError, match="could not be downloaded from") as refusal:
+        data.read(source(PAYLOAD, url=address + path))
+    for part in (address + path, "HEURISTICS_DATA", "set/file.gz", "data.digits()"):
+        assert part in str(refusal.value)
+
+
+def test_an_unwritable_cache_is_named(monkeypatch, tmp_path, served):
+    _, asked, address = served
+    place(tmp_path, "occupied", b"a file where the cache should be")
+    monkeypatch.setattr(data, "CACHE", tmp_path / "occupied" / "cache")
+    with pytest.raises(DataError, match=r"into the cache .*occupied/cache .*Not a directory"):
+        data.read(source(PAYLOAD, url=f"{address}/file.gz"))
+    assert asked == []
