@@ -1,0 +1,163 @@
+"""Linear algebra: optimality certificates, known spectra, moments of the Haar distribution."""
+
+import numpy as np
+import pytest
+import scipy.linalg
+from heuristics.linalg import (
+    nuclear_norm,
+    psd_sqrt,
+    random_orthogonal,
+    shrink,
+    symmetric_part,
+    with_spectrum,
+)
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+examples = settings(deadline=None, max_examples=40, derandomize=True)
+sizes, seeds = st.integers(1, 6), st.integers(0, 2**32 - 1)
+
+
+@examples
+@given(sizes, sizes, sizes, seeds)
+def test_prescribed_spectrum_and_nuclear_norm(d2, d0, k, seed):
+    rng = np.random.default_rng(seed)
+    sigma = rng.exponential(size=min(k, d2, d0))
+    M = with_spectrum(d2, d0, sigma, rng)
+    squares = np.append(np.sort(sigma**2)[::-1], np.zeros(d2 - sigma.size))
+    np.testing.assert_allclose(np.linalg.eigvalsh(M @ M.T)[::-1], squares, rtol=0, atol=1e-12)
+    assert nuclear_norm(M) == pytest.approx(sigma.sum(), rel=1e-12)
+
+
+@examples
+@given(sizes, sizes, seeds)
+def test_nuclear_norm_is_dual_to_the_spectral_norm(m, n, seed):
+    rng = np.random.default_rng(seed)
+    X, Y = rng.standard_normal((2, 3, m, n))
+    inner = (X * Y / np.linalg.norm(Y, 2, axis=(-2, -1), keepdims=True)).sum((-2, -1))
+    assert (inner <= nuclear_norm(X) * (1 + 1e-12)).all()
+    best = [scipy.linalg.svd(x, full_matrices=False) for x in X]
+    attained = [(x * (W @ Yt)).sum() for x, (W, _, Yt) in zip(X, best, strict=True)]
+    np.testing.assert_allclose(nuclear_norm(X), attained, rtol=1e-12)
+
+
+@examples
+@given(sizes, sizes, st.floats(0, 3), seeds)
+def test_shrinkage_satisfies_the_optimality_condition_of_its_proximal_problem(m, n, alpha, seed):
+    X = np.random.default_rng(seed).standard_normal((m, n))
+    S = shrink(X, alpha)
+    # S minimizes ||X - S||_F^2 / 2 + alpha ||S||_* iff X - S is alpha times a subgradient at S
+    assert np.linalg.norm(X - S, 2) <= alpha + 1e-12
+    assert ((X - S) * S).sum() == pytest.approx(alpha * nuclear_norm(S), abs=1e-12)
+
+
+@examples
+@given(st.integers(1, 5), st.floats(0, 2), seeds)
+def test_shrinkage_truncates_to_the_rank(rank, alpha, seed):
+    rng = np.random.default_rng(seed)
+    W, Y = random_orthogonal(5, rng), random_orthogonal(4, rng)[:, :4]
+    s = np.array([4, 3, 1, 0.5])
+    expected = sum(max(s[i] - alpha, 0) * np.outer(W[:, i], Y[:, i]) for i in range(min(rank, 4)))
+    np.testing.assert_allclose(shrink((W[:, :4] * s) @ Y.T, alpha, rank), expected, atol=1e-12)
+
+
+@examples
+@given(sizes, sizes, seeds)
+def test_psd_root(d, rank, seed):
+    A = np.random.default_rng(seed).standard_normal((d, rank))
+    C = A @ A.T
+    R = psd_sqrt(C)
+    np.testing.assert_allclose(R @ R, C, atol=1e-12 * np.abs(C).max())
+    np.testing.assert_allclose(R, R.T, atol=1e-13 * np.abs(R).max())
+    assert np.linalg.eigvalsh(R)[0] >= -1e-12 * np.abs(R).max()
+
+
+@examples
+@given(sizes, seeds)
+def test_symmetric_part_is_the_nearest_symmetric_matrix(d, seed):
+    rng = np.random.default_rng(seed)
+    M, B = rng.standard_normal((2, d, d))
+    S = symmetric_part(M)
+    assert (S == S.T).all()
+    assert ((M - S) * (B + B.T)).sum() == pytest.approx(0, abs=1e-12)
+
+
+def test_random_orthogonal_has_the_moments_of_the_haar_distribution():
+    rng = np.random.default_rng(0)
+    draws = np.array([random_orthogonal(3, rng) for _ in range(4000)])
+    np.testing.assert_allclose(
+        draws @ draws.mT, np.broadcast_to(np.eye(3), draws.shape), atol=1e-13
+    )
+    traces = np.trace(draws, axis1=1, axis2=2)
+    # Haar on O(3): the trace has mean 0 and variance 1; five standard errors, seed fixed
+    assert abs(traces.mean()) < 5 / np.sqrt(4000)
+    assert abs((traces**2).mean() - 1) < 5 * (traces**2).std() / np.sqrt(4000)
+    assert abs(np.linalg.det(draws).mean()) < 5 / np.sqrt(4000)
+
+
+def test_singular_subspaces_are_uniform():
+    rng = np.random.default_rng(1)
+    draws = np.array([with_spectrum(4, 3, [1, 1], rng) for _ in range(4000)])
+    # M M^T is the projection onto a uniform plane in R^4, so that its mean is I / 2
+    np.testing.assert_allclose((draws @ draws.mT).mean(0), np.eye(4) / 2, atol=0.025)
+    np.testing.assert_allclose((draws.mT @ draws).mean(0), np.eye(3) * 2 / 3, atol=0.025)
+    assert abs(draws.mean(0)).max() < 0.05
+
+
+def test_same_seed_same_matrix():
+    np.testing.assert_array_equal(with_spectrum(3, 2, [2, 1], 7), with_spectrum(3, 2, [2, 1], 7))
+    assert not np.array_equal(random_orthogonal(3, 7), random_orthogonal(3, 8))
+
+
+@pytest.mark.parametrize("scale", [1e-150, 1e150])
+def test_extreme_scales(scale):
+    X = np.random.default_rng(0).standard_normal((4, 3))
+    assert nuclear_norm(scale * X) / scale == pytest.approx(nuclear_norm(X), rel=1e-12)
+    np.testing.assert_allclose(shrink(scale * X, scale, 2) / scale, shrink(X, 1, 2), atol=1e-12)
+
+
+nan = float("nan")
+
+
+@pytest.mark.parametrize(
+    ("call", "sentence"),
+    [
+        (
+            lambda: nuclear_norm([1, 2]),
+            "X must be a matrix or a batch of matrices, but it has 1 axes",
+        ),
+        (lambda: nuclear_norm([[1, nan]]), "X must have finite entries, but it contains NaN"),
+        (lambda: nuclear_norm([[1j]]), "X must be .* but it is not an array of real numbers"),
+        (
+            lambda: nuclear_norm([[1], [1, 2]]),
+            "X must be .* but it is not an array of real numbers",
+        ),
+        (lambda: nuclear_norm(np.zeros((0, 3))), r"X must not be empty, but its shape is \(0, 3\)"),
+        (lambda: shrink(np.eye(2), -1), "alpha must be a number that is at least 0, but it was -1"),
+        (lambda: shrink(np.eye(2), nan), "alpha must have finite entries"),
+        (lambda: shrink(np.eye(2), [1, 2]), "alpha must be a number that is at least 0"),
+        (
+            lambda: shrink(np.eye(2), 1, 0),
+            "rank must be an integer that is at least 1, but it was 0",
+        ),
+        (lambda: shrink(np.ones((2, 2, 2)), 1), "X must be a matrix, but it has 3 axes"),
+        (lambda: symmetric_part(np.ones((2, 3))), r"M must be a square matrix.*\(2, 3\)"),
+        (
+            lambda: psd_sqrt([[0, 1], [0, 0]]),
+            "C must be symmetric, but it differs from its transpose",
+        ),
+        (lambda: psd_sqrt(np.diag([1, -1])), "C must be positive semidefinite.*eigenvalue is -1"),
+        (
+            lambda: random_orthogonal(2.0, 0),
+            "n must be an integer that is at least 1, but it was 2.0",
+        ),
+        (lambda: random_orthogonal(True, 0), "n must be an integer .* but it was True"),
+        (lambda: with_spectrum(2, 0, [1], 0), "d0 must be an integer that is at least 1"),
+        (lambda: with_spectrum(2, 2, [1, -1], 0), "sigma must have entries that are at least 0"),
+        (lambda: with_spectrum(2, 2, [[1]], 0), r"sigma must be a non-empty vector.*\(1, 1\)"),
+        (lambda: with_spectrum(3, 2, [1, 1, 1], 0), "sigma must have at most .* 2 entries.* has 3"),
+    ],
+)
+def test_bad_arguments_are_named(call, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        call()
