@@ -40,7 +40,7 @@ def expectation(f, r, theta):
     of f. Raises ValueError for bad arguments. Cost: 2^r calls of f.
     """
     b, probabilities = masks(r, theta)
-    return np.tensordot(probabilities, np.array([f(mask) for mask in b]), axes=1)
+    return np.tensordot(probabilities, np.array([f(mask) for mask in b]), axes=1)[()]
 
 
 def isotropic_law(d, rng=None):
@@ -176,7 +176,7 @@ def train_linear(
     def record(t):
         if observe is not None and (t % every == 0 or t == steps):
             times.append(t)
-            records.append({name: np.array(a) for name, a in observe(U, V).items()})
+            records.append({name: np.asarray(a).copy() for name, a in observe(U, V).items()})
 
     record(0)
     draws = _draws(M, theta, U, steps, generator, inputs)
