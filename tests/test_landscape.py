@@ -142,6 +142,26 @@ def test_tied_critical_points_of_the_scalar_autoencoder():
     np.testing.assert_array_equal(points[1].U, same[1].U)
 
 
+def test_all_tied_critical_points_are_those_that_a_search_finds():
+    mu, r, lam, rng = np.array([3.0, 2, 1]), 2, 0.5, np.random.default_rng(7)
+    W = random_orthogonal(3, rng)
+    M = (W * mu) @ W.T
+    points = landscape.all_tied_critical_points(M, r, lam)
+    assert len(points) == 13 and points[0].blocks == ()
+
+    def signature(U):
+        return np.append(np.linalg.svd(U, compute_uv=False), shallow.tied_objective(U, M, lam))
+
+    listed = np.array([signature(p.U) for p in points])
+    for p in points:
+        assert largest(shallow.tied_gradient(p.U, M, lam)) < 1e-12
+        assert sum(width for width, _ in p.blocks) == np.count_nonzero((p.U**2).sum(0) > 1e-12)
+    for _ in range(40):
+        start = W @ rng.standard_normal((3, r)) * (rng.random(r) < 0.7)
+        found = signature(landscape.find_tied_critical_point(start, M, lam))
+        assert np.abs(listed - found).max(1).min() < 1e-8
+
+
 def test_printed_curve_misses_the_negative_eigenvalue():
     M = np.diag([3, 2, 0.1])
     point = next(p for p in landscape.tied_critical_points(M, 3, 3) if p.indices == (0,))
@@ -263,6 +283,8 @@ I, nan = np.eye(2), float("nan")
         (lambda: landscape.tied_critical_points(np.ones((2, 3)), 1, 1), "M must be a square"),
         (lambda: landscape.tied_critical_points([1, nan], 1, 1), "M must have finite entries"),
         (lambda: landscape.tied_critical_points(I, 0, 1), "r must be an integer that is at least"),
+        (lambda: landscape.all_tied_critical_points(I, 1.0, 1), "r must be an integer .* 1.0"),
+        (lambda: landscape.all_tied_critical_points([nan], 1, 1), "M must have finite entries"),
         (lambda: landscape.critical_points(I, 1, -1, 0), "lam must be a number that is at least 0"),
         (lambda: landscape.critical_points(I, 1.0, 1, 0), "r must be an integer .* it was 1.0"),
         (lambda: landscape.critical_points([1], 1, 1, 0), "M must be a matrix, but it has 1 axes"),

@@ -124,6 +124,37 @@ def tied_critical_points(M, r, lam):
     return points
 
 
+class TiedBlocks(NamedTuple):
+    """A critical point U of f; `blocks` has the width and the eigenvalues of each live block."""
+
+    U: np.ndarray
+    blocks: tuple
+
+
+def all_tied_critical_points(M, r, lam):
+    """All critical points of the tied objective, equalized or not, up to the rotations as above.
+
+    Arguments and errors as `tied_critical_points`. At lam > 0 columns of different norm are
+    orthogonal (thesis, Lemma 4), so U consists of blocks of columns, each an equalized critical
+    point of its own width and with its own eigenvalues, and of dead columns, here the last ones.
+    Returns a list of TiedBlocks, one for each way to choose blocks; the first is U = 0.
+    Cost: the number of ways grows exponentially with r and d; for small problems.
+    """
+    r = arguments.positive_integer("r", r)
+    blocks = [(k, p) for k in range(1, r + 1) for p in tied_critical_points(M, k, lam) if p.indices]
+    points = [TiedBlocks(np.zeros((len(M), r)), ())]
+    for point in points:  # which grows: to each point further blocks, by their first eigenvalue
+        start = sum(width for width, _ in point.blocks)
+        present = [i for _, E in point.blocks for i in E]
+        for width, block in blocks:
+            later = not point.blocks or block.indices[0] > point.blocks[-1][1][0]
+            if start + width <= r and later and not set(present) & set(block.indices):
+                U = point.U.copy()
+                U[:, start : start + width] = block.U
+                points.append(TiedBlocks(U, (*point.blocks, (width, block.indices))))
+    return points
+
+
 def critical_points(M, r, lam, rng):
     """Critical points of the untied objective, with every number of live units of equal score.
 
