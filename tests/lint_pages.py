@@ -14,7 +14,10 @@ CELL = re.compile(
 # A page is read from top to bottom: imports stand where they are first needed, and the last
 # expression of a cell is its output. White space between cells is ours.
 ALLOWED = "E402,B018,W293,W391"
-FORMAT = ["format", "--line-length", "88", "-"]  # what fits beside the table of contents
+FORMAT = [
+    "format", "--line-length", "88",  # what fits beside the table of contents
+    "--config", "format.skip-magic-trailing-comma=true", "-",
+]  # fmt: skip
 
 
 def ruff(arguments: list[str], code: str) -> subprocess.CompletedProcess:
