@@ -57,7 +57,9 @@ def equalizer(U):
     """
     U = arguments.matrix("U", U)
     d, r = U.shape
-    W = np.hstack([_scaled(U).T, np.eye(r)])  # the identity goes along and becomes Q^T
+    W = np.zeros((r, d + r))
+    W[:, :d] = _scaled(U).T
+    np.fill_diagonal(W[:, d:], 1)  # the identity goes along and becomes Q^T
     _equalize_rows(W, d)
     return W[:, d:].T
 
@@ -125,7 +127,8 @@ def equalize_fft(X, gram_diagonal):
     spectrum = np.fft.fft(D / (np.abs(D).max() or 1))
     phi = np.pi / 4 - np.angle(spectrum[2 : 2 * pairs + 1 : 2]) / 2
     transform = np.fft.rfft(X)
-    rotated = transform[:, 1 : pairs + 1] * (sqrt(2 / r) * np.exp(1j * phi))
+    rotated = transform[:, 1 : pairs + 1]
+    rotated *= sqrt(2 / r) * np.exp(1j * phi)
     Y = np.empty_like(X)
     Y[:, 0] = transform[:, 0].real / sqrt(r)
     Y[:, 1 : pairs + 1] = rotated.real

@@ -1,0 +1,21 @@
+"""Print how the library's algorithms compare in time with the plain or printed ones.
+
+Times depend on the machine and its load; ratios, measured in one run, depend on them much less.
+Run as `python benchmarks/run.py [word]`: all tables, or those whose title contains the word.
+"""
+
+import os
+import sys
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # one core, set before NumPy and torch start
+
+import bench_shallow
+
+if __name__ == "__main__":
+    word = " ".join(sys.argv[1:])
+    for table in bench_shallow.TABLES:
+        title = table.__doc__.splitlines()[0]
+        if word in title:
+            print(f"\n{title}\n")
+            for row in table():
+                print("  " + row, flush=True)
