@@ -5,10 +5,11 @@ from itertools import combinations
 import numpy as np
 import pytest
 import torch
-from heuristics import landscape, shallow
-from heuristics.linalg import random_orthogonal, with_spectrum
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
+from heuristics import landscape, shallow
+from heuristics.linalg import random_orthogonal, with_spectrum
 
 examples = settings(deadline=None, max_examples=30, derandomize=True)
 sizes, seeds = st.integers(1, 4), st.integers(0, 2**32 - 1)
@@ -147,7 +148,8 @@ def test_all_tied_critical_points_are_those_that_a_search_finds():
     W = random_orthogonal(3, rng)
     M = (W * mu) @ W.T
     points = landscape.all_tied_critical_points(M, r, lam)
-    assert len(points) == 13 and points[0].blocks == ()
+    assert len(points) == 13
+    assert points[0].blocks == ()
 
     def signature(U):
         return np.append(np.linalg.svd(U, compute_uv=False), shallow.tied_objective(U, M, lam))
