@@ -9,12 +9,13 @@ import joblib
 import numpy as np
 import pytest
 import torch
-from heuristics import experiments, reproductions, results
-from heuristics.experiments import experiment, main, sweep
-from heuristics.results import Result, ResultError, load, save
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
+
+from heuristics import experiments, reproductions, results
+from heuristics.experiments import experiment, main, sweep
+from heuristics.results import Result, ResultError, load, save
 
 QUICK = {"lam": (0.1, 0.5), "r": (2,), "n": 3}
 PAPER = {"lam": (0.1, 0.5, 0.9), "r": (2, 4), "n": 5}
