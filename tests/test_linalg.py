@@ -3,6 +3,9 @@
 import numpy as np
 import pytest
 import scipy.linalg
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
 from heuristics.linalg import (
     nuclear_norm,
     psd_sqrt,
@@ -11,8 +14,6 @@ from heuristics.linalg import (
     symmetric_part,
     with_spectrum,
 )
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 examples = settings(deadline=None, max_examples=40, derandomize=True)
 sizes, seeds = st.integers(1, 6), st.integers(0, 2**32 - 1)

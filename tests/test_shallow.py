@@ -5,11 +5,12 @@ from itertools import product
 import numpy as np
 import pytest
 import torch
-from heuristics import shallow
-from heuristics.linalg import nuclear_norm, psd_sqrt, random_orthogonal, with_spectrum
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import nnls
+
+from heuristics import shallow
+from heuristics.linalg import nuclear_norm, psd_sqrt, random_orthogonal, with_spectrum
 
 examples = settings(deadline=None, max_examples=40, derandomize=True)
 sizes, seeds = st.integers(1, 5), st.integers(0, 2**32 - 1)
@@ -313,6 +314,21 @@ def test_printed_product_can_have_too_large_a_rank():
     M = np.diag([3.0, 2])
     np.testing.assert_allclose(shallow.optimal_product_as_printed(M, 1, 1), np.diag([1.5, 0.5]))
     np.testing.assert_allclose(shallow.optimal_product(M, 1, 1), np.diag([1.5, 0]), atol=1e-15)
+
+
+@examples
+@given(sizes, sizes, st.floats(0.01, 5), seeds)
+def test_printed_algorithm_3_follows_its_steps(d2, d0, lam, seed):
+    M = np.random.default_rng(seed).standard_normal((d2, d0))
+    W, s, Yt = np.linalg.svd(M)
+    means = [s[:j].mean() for j in range(1, s.size + 1)]
+    bounds = [lam * j * kappa / (1 + lam * j) for j, kappa in enumerate(means, start=1)]
+    rho = max(j for j in range(1, s.size + 1) if s[j - 1] > bounds[j - 1])
+    U, V = shallow.factorize_as_printed(M, lam)
+    kept = sum((s[i] - bounds[rho - 1]) * np.outer(W[:, i], Yt[i]) for i in range(rho))
+    np.testing.assert_allclose(U @ V.T, kept, atol=1e-12)
+    assert U.shape == (d2, rho)
+    np.testing.assert_allclose((V**2).sum(0), nuclear_norm(kept) / rho, rtol=1e-10)
 
 
 def test_printed_algorithm_3_is_suboptimal():
