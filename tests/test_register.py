@@ -7,7 +7,8 @@ from heuristics.register import BOOK, CHAPTERS, checks_in, register
 
 ENTRY = {
     "id": "source/lemma-1", "number": "Lemma 1", "section": "1", "kind": "lemma",
-    "title": "A title", "statement": "A statement.", "check": "exact", "how": "By hand.", "cost": "1s", "erratum": None,
+    "title": "A title", "statement": "A statement.", "check": "exact", "how": "By hand.",
+    "cost": "1s", "erratum": None,
 }  # fmt: skip
 ERRATUM = dict.fromkeys(("printed", "problem", "corrected", "evidence"), "") | {
     "grade": "certain",
