@@ -5,6 +5,9 @@ import math
 import numpy as np
 import pytest
 import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
 from heuristics import dropout
 from heuristics.dropout import (
     cosine_schedule,
@@ -18,8 +21,6 @@ from heuristics.dropout import (
     train_linear,
 )
 from heuristics.shallow import gradient, objective, optimal_spectrum
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 seeds = st.integers(0, 2**32 - 1)
 rates = st.floats(0.05, 1)

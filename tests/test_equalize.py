@@ -2,6 +2,9 @@
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
 from heuristics.equalize import (
     equalize_fft,
     equalizer,
@@ -15,8 +18,6 @@ from heuristics.equalize import (
     rotate,
 )
 from heuristics.linalg import random_orthogonal
-from hypothesis import given
-from hypothesis import strategies as st
 
 seeds = st.integers(0, 2**32 - 1)
 
