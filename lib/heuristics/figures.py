@@ -61,6 +61,10 @@ def animate(fig, update: Callable[[int], object], frames: int, *, alt: str, fps:
     if not alt.strip():
         raise ValueError("alt is empty; say in words what the animation shows.")
     with mpl.rc_context({"animation.embed_limit": 12, "savefig.dpi": 90, "figure.dpi": 90}):
+        update(0)
+        fig.draw_without_rendering()
+        fig.set_layout_engine("none")  # one layout for all frames: axes stand still, half the time
+        fig.canvas.draw_idle = lambda: None  # would render each frame a second time
         player = animation.FuncAnimation(fig, update, frames=frames, interval=1000 / fps)
         html = player.to_jshtml(fps=fps, default_mode="once")
     plt.close(fig)
