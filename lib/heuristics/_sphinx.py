@@ -23,6 +23,7 @@ from sphinx.util.docutils import SphinxDirective, SphinxRole
 from .register import BOOK, CHAPTERS, Claim, checks_in, register
 
 LEDGER, ERRATA = "book/back/ledger", "book/back/errata"
+SOURCES = (Path(__file__).parent, BOOK / "claims", BOOK / "results")
 PACKAGES = ("matplotlib", "numpy", "scikit-learn", "scipy", "sympy", "torch")
 logger = logging.getLogger(__name__)
 
@@ -33,11 +34,9 @@ logger = logging.getLogger(__name__)
 def fingerprint() -> str:
     """A digest of all that the output of a page depends on, besides its own cells."""
     digest = hashlib.sha256(" ".join(f"{name}={version(name)}" for name in PACKAGES).encode())
-    sources = [Path(__file__).parent.rglob("*.py"), *(
-        (BOOK / folder).rglob("*") for folder in ("claims", "results")
-    )]  # fmt: skip
-    for path in sorted(path for source in sources for path in source if path.is_file()):
-        digest.update(path.relative_to(BOOK.parent).as_posix().encode() + b"\0" + path.read_bytes())
+    for path in sorted(path for folder in SOURCES for path in folder.rglob("*") if path.is_file()):
+        if path.suffix != ".pyc":
+            digest.update(path.name.encode() + b"\0" + path.read_bytes())
     return digest.hexdigest()
 
 

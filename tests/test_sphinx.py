@@ -1,0 +1,122 @@
+"""What the book adds to Sphinx: a page that breaks a rule is a warning, and a warning fails."""
+
+import io
+import re
+
+import pytest
+from sphinx.application import Sphinx
+
+from heuristics import _sphinx
+
+PAGE = """---
+jupytext: {text_representation: {extension: .md, format_name: myst}}
+kernelspec: {name: python3}
+---
+# A page
+
+```{image} dot.png
+```
+
+```{image} dot.png
+:alt: A dot.
+```
+
+{claim}`thesis/theorem-6` and {claim}`thesis/theorem-99`
+
+```{code-cell} ipython3
+with claim("thesis/equation-2.1") as check:
+    pass
+with claim("thesis/equation-2.99") as check:
+    pass
+with claim("vidal/barron") as check:
+    pass
+```
+"""
+BACK = "# Back\n\n```{ledger}\n```\n\n```{errata} major\n```\n\n```{errata} typo\n```\n"
+
+
+@pytest.fixture(scope="module")
+def build(tmp_path_factory):
+    """Builds a book of two pages; returns its warnings and the HTML of its back matter."""
+    folder = tmp_path_factory.mktemp("book")
+    (folder / "index.md").write_text(PAGE + "\n```{toctree}\nback\n```\n", "utf-8")
+    (folder / "back.md").write_text(BACK, "utf-8")
+    (folder / "dot.png").write_bytes(b"")
+    warnings = io.StringIO()
+    settings = {
+        "extensions": ["myst_nb", "heuristics._sphinx"],
+        "myst_enable_extensions": ["dollarmath"],
+        "nb_execution_mode": "off",
+    }
+    output = folder / "_build"
+    Sphinx(
+        folder, None, output / "html", output / "trees", "html", settings,
+        status=None, warning=warnings,
+    ).build()  # fmt: skip
+    return warnings.getvalue(), (output / "html" / "back.html").read_text("utf-8")
+
+
+def test_an_unknown_claim_is_a_warning_in_a_block_and_in_prose(build):
+    assert "'thesis/equation-2.99' is not in the register" in build[0]
+    assert "'thesis/theorem-99' is not in the register of claims" in build[0]
+    assert "'thesis/theorem-6' is not in" not in build[0]
+
+
+def test_a_planned_claim_that_is_checked_is_a_warning(build):
+    assert "'vidal/barron' is checked here, but the register says planned" in build[0]
+
+
+def test_a_claim_that_lost_its_check_is_a_warning(build):
+    assert "'thesis/lemma-2' is registered, but no page checks it" in build[0]
+    assert "'thesis/equation-2.1' is registered, but" not in build[0]
+
+
+def test_a_picture_without_alt_text_is_a_warning(build):
+    assert build[0].count("an image without alt text: dot.png") == 1
+
+
+def test_the_ledger_links_to_the_check_and_states_no_planned_claim(build):
+    html = build[1]
+    assert 'href="index.html#check-thesis-equation-2-1">A page</a>' in html
+    assert 'id="claim-thesis-theorem-6"' in html
+    entry = re.search(r'<details class="claim" id="claim-vidal-barron".*?</details>', html, re.S)[0]
+    assert "planned" in entry
+    assert "checked on" not in entry
+
+
+def test_the_errata_show_written_chapters_by_weight(build):
+    majors, typos = build[1].split('<table class="errata', 1)
+    assert 'id="erratum-thesis-theorem-6"' in majors
+    assert 'id="erratum-thesis-equation-2-4"' in typos
+    assert 'id="erratum-thesis-contribution-2' not in build[1]  # a question, not asked for here
+    assert "erratum-vidal" not in build[1]
+
+
+def test_the_fingerprint_sees_the_library_the_register_and_the_results(tmp_path, monkeypatch):
+    folders = [tmp_path / name for name in ("lib", "claims", "results")]
+    for folder in folders:
+        folder.mkdir()
+    monkeypatch.setattr(_sphinx, "SOURCES", folders)
+    seen = {_sphinx.fingerprint()}
+    for folder in folders:
+        for content in ("one", "two"):
+            (folder / "file").write_text(content, "utf-8")
+            seen.add(_sphinx.fingerprint())
+    monkeypatch.setattr(_sphinx, "version", lambda name: "0")
+    seen.add(_sphinx.fingerprint())
+    assert len(seen) == 8
+
+
+def test_outputs_are_forgotten_when_the_fingerprint_changes(tmp_path, monkeypatch):
+    class Config:
+        nb_execution_cache_path = tmp_path / "cache"
+
+    def output_survives(fingerprint):
+        monkeypatch.setattr(_sphinx, "fingerprint", lambda: fingerprint)
+        _sphinx.forget_stale_outputs(None, Config)
+        return (Config.nb_execution_cache_path / "output").exists()
+
+    assert not output_survives("first")
+    (Config.nb_execution_cache_path / "output").touch()
+    assert output_survives("first")
+    assert not output_survives("second")
