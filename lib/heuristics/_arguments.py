@@ -52,6 +52,17 @@ def positive_semidefinite(name, C, *, size=None, tol=1e-10):
     return C
 
 
+def positive_definite(name, C, *, size=None, tol=1e-12):
+    """C as a symmetric positive definite matrix; its condition number must be below 1 / tol."""
+    C = positive_semidefinite(name, C, size=size)
+    values = np.linalg.eigvalsh(C)
+    if values[0] <= tol * values[-1]:
+        raise ValueError(
+            f"{name} must be positive definite, but its least eigenvalue is {values[0]:.3g}."
+        )
+    return C
+
+
 def vector(name, x):
     """x as a one-dimensional, non-empty float64 array."""
     x = _floats(name, x, "a vector")
@@ -77,6 +88,50 @@ def factors(U, V):
             f"but their shapes are {U.shape} and {V.shape}."
         )
     return U, V
+
+
+def layers(weights, *, batched=True):
+    """Weights W_1, ..., W_{k+1} (..., d_i, d_{i-1}), k >= 1, of a network, as float64 arrays."""
+    if not isinstance(weights, (list, tuple)) or len(weights) < 2:
+        raise ValueError("weights must be a list of at least two matrices, W_1 to W_{k+1}.")
+    weights = [matrix(f"W_{i}", W, batched=batched) for i, W in enumerate(weights, 1)]
+    for i in range(1, len(weights)):
+        columns, rows = weights[i].shape[-1], weights[i - 1].shape[-2]
+        if columns != rows:
+            raise ValueError(
+                f"W_{i + 1} must have as many columns as W_{i} has rows, {rows}, "
+                f"but it has {columns}."
+            )
+    if len({W.shape[:-2] for W in weights}) > 1:
+        raise ValueError(
+            "The matrices in weights must agree in their batch axes, "
+            f"but their shapes are {', '.join(str(W.shape) for W in weights)}."
+        )
+    return weights
+
+
+def hidden_widths(widths, *, rank=0):
+    """Widths d_1, ..., d_k, k >= 1, of the hidden layers as an integer array."""
+    try:
+        widths = np.array([positive_integer("every width", d) for d in widths])
+    except TypeError:
+        widths = np.array([])
+    if not widths.size:
+        raise ValueError("widths must be a non-empty list of integers, one for each hidden layer.")
+    if rank > widths.min():
+        raise ValueError(
+            f"widths must all be at least the rank of the map, {rank}, "
+            f"but the narrowest layer has width {widths.min()}."
+        )
+    return widths
+
+
+def rates(lam):
+    """lam as an array, of any shape, of numbers that are at least 0."""
+    lam = _floats("lam", lam, "a number or an array of numbers")
+    if lam.size == 0 or lam.min() < 0:
+        raise ValueError(f"lam must be at least 0, but it was {lam}.")
+    return lam
 
 
 def nonnegative(name, x):
@@ -108,3 +163,36 @@ def positive_integer(name, n):
     if not isinstance(n, Integral) or isinstance(n, bool) or n < 1:
         raise ValueError(f"{name} must be an integer that is at least 1, but it was {n!r}.")
     return int(n)
+
+
+def slope(alpha):
+    """alpha as a float64 array with entries in [0, 1], of any shape."""
+    alpha = _floats("alpha", alpha, "a slope or an array of slopes")
+    if alpha.size and not (alpha.min() >= 0 and alpha.max() <= 1):
+        raise ValueError(f"alpha must lie in [0, 1], but it was {alpha}.")
+    return alpha
+
+
+def at_least_zero(name, x):
+    """x as a float64 array with entries that are at least 0, of any shape."""
+    x = _floats(name, x, "a number or an array of numbers")
+    if x.size and x.min() < 0:
+        raise ValueError(f"{name} must be at least 0, but it was {x.min()}.")
+    return x
+
+
+def points(name, x, d, *, axes=None):
+    """x (..., d) as float64; with axes, their number."""
+    x = _floats(name, x, "a point or an array of points")
+    if x.ndim < 1 or x.shape[-1] != d or (axes is not None and x.ndim != axes):
+        wanted = f"{axes} axes, the last" if axes is not None else "a last axis"
+        raise ValueError(f"{name} must have {wanted} of length {d}, but its shape is {x.shape}.")
+    return x
+
+
+def signs(name, y):
+    """y as float64 array of labels -1 and +1."""
+    y = _floats(name, y, "an array of labels")
+    if not (np.abs(y) == 1).all():
+        raise ValueError(f"{name} must contain only the labels -1 and 1, but it contains others.")
+    return y
