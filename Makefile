@@ -5,15 +5,18 @@
 # make paper     the experiments at the sources' scale (FIGURE=figure-2-3 for one)
 # make bench     ratios of speed, measured in one run
 # make test-site check every built page in headless Chromium
+# make test-agreement compare the attacks with foolbox and torchattacks
 # make test-data load the real data sets from $HEURISTICS_DATA
 PYTHON ?= python3
 BIN := .venv/bin
 PAGES := book
+LAB := .venv/share/jupyter/lab/settings
+OPEN_PAGES_AS_NOTEBOOKS := {"@jupyterlab/docmanager-extension:plugin": {"defaultViewers": {"markdown": "Jupytext Notebook"}}}
 NBVAL := --nbval-current-env --nbval-cell-timeout=120 --dist loadscope -n 2
 export OMP_NUM_THREADS ?= 1
 export JUPYTER_PREFER_ENV_PATH := 1
 
-.PHONY: book test lint lab reproduce paper bench test-site test-data clean
+.PHONY: book test lint lab reproduce paper bench test-site test-agreement test-data clean
 
 book: .venv/.done
 	@# After an unfinished build Sphinx would not repeat the warnings of pages it has read.
@@ -47,6 +50,9 @@ bench: .venv/.done
 test-site: .venv/.site book
 	$(BIN)/pytest tests/site
 
+test-agreement: .venv/.agreement
+	$(BIN)/pytest tests/agreement.py
+
 test-data: .venv/.done
 	$(BIN)/pytest tests/real_data.py
 
@@ -61,8 +67,13 @@ clean:
 
 .venv/.lab: .venv/.done
 	$(BIN)/pip install --disable-pip-version-check -q jupyterlab -c constraints.txt
+	@mkdir -p $(LAB) && echo '$(OPEN_PAGES_AS_NOTEBOOKS)' > $(LAB)/overrides.json
 	@touch $@
 
 .venv/.site: requirements-site.txt .venv/.done
 	$(BIN)/pip install --disable-pip-version-check -q -r requirements-site.txt -c constraints.txt
+	@touch $@
+
+.venv/.agreement: requirements-agreement.txt .venv/.done
+	$(BIN)/pip install --disable-pip-version-check -q --no-deps -r requirements-agreement.txt
 	@touch $@

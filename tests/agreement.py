@@ -1,0 +1,92 @@
+"""The attacks against foolbox and torchattacks: `make test-agreement` installs them and runs this.
+
+Same model, start, step and number of steps: the adversarial examples must agree to rounding,
+in float64.
+"""
+
+import math
+
+import foolbox
+import pytest
+import torch
+import torchattacks
+from torch import nn
+
+from heuristics import attacks
+from heuristics.data import digits
+
+EPS = {math.inf: 0.15, 2: 1.0}
+STEP = {math.inf: 0.02, 2: 0.2}
+STEPS = 20
+
+
+@pytest.fixture(scope="module")
+def trained():
+    """A network with 96 % accuracy or more on the digits, and 200 of them."""
+    data = digits()
+    x = torch.tensor(data.pixels, dtype=torch.float64).reshape(-1, 1, 8, 8)
+    y = torch.tensor(data.labels)
+    torch.manual_seed(0)
+    model = nn.Sequential(nn.Flatten(), nn.Linear(64, 64), nn.ReLU(), nn.Linear(64, 10)).double()
+    optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
+    for _ in range(100):
+        optimizer.zero_grad()
+        nn.functional.cross_entropy(model(x), y).backward()
+        optimizer.step()
+    model.eval()
+    assert (attacks.margin(model(x), y) > 0).double().mean() > 0.96
+    return model, x[:200], y[:200]
+
+
+def by_foolbox(attack, eps, model, x, y):
+    wrapped = foolbox.PyTorchModel(model, bounds=(0, 1), device="cpu")
+    return attack(wrapped, x, y, epsilons=eps)[1]  # before foolbox's own final clipping
+
+
+def assert_same(ours, theirs, model, x, y):
+    assert (ours - x).abs().max() > 0.01  # an attack that does nothing would agree with itself
+    assert (attacks.margin(model(ours), y) < 0).double().mean() > 0.2
+    torch.testing.assert_close(ours, theirs, rtol=0, atol=1e-10)
+
+
+def ours_pgd(model, x, y, norm):
+    options = {"eps": EPS[norm], "step": STEP[norm], "steps": STEPS}
+    return attacks.pgd(model, x, y, norm=norm, normalize=True, **options)
+
+
+def test_fgsm_and_foolbox(trained):
+    theirs = by_foolbox(foolbox.attacks.FGSM(random_start=False), EPS[math.inf], *trained)
+    assert_same(attacks.fgsm(*trained, eps=EPS[math.inf]), theirs, *trained)
+
+
+def test_fgsm_and_torchattacks(trained):
+    theirs = torchattacks.FGSM(trained[0], eps=EPS[math.inf])(*trained[1:])
+    assert_same(attacks.fgsm(*trained, eps=EPS[math.inf]), theirs, *trained)
+
+
+@pytest.mark.parametrize(
+    ("norm", "theirs"), [(math.inf, foolbox.attacks.LinfPGD), (2, foolbox.attacks.L2PGD)]
+)
+def test_pgd_and_foolbox(trained, norm, theirs):
+    attack = theirs(abs_stepsize=STEP[norm], steps=STEPS, random_start=False)
+    result = by_foolbox(attack, EPS[norm], *trained)
+    assert_same(ours_pgd(*trained, norm), result, *trained)
+
+
+@pytest.mark.parametrize(
+    ("norm", "theirs"), [(math.inf, torchattacks.PGD), (2, torchattacks.PGDL2)]
+)
+def test_pgd_and_torchattacks(trained, norm, theirs):
+    # torchattacks adds 1e-10 to the lengths that it divides by, and some gradients are as short
+    options = {"eps_for_division": 1e-30} if norm == 2 else {}
+    attack = theirs(
+        trained[0], eps=EPS[norm], alpha=STEP[norm], steps=STEPS, random_start=False, **options
+    )
+    assert_same(ours_pgd(*trained, norm), attack(*trained[1:]), *trained)
+
+
+def test_another_step_disagrees(trained):
+    """The control: the comparison notices a step that is one percent longer."""
+    theirs = torchattacks.PGDL2(trained[0], eps=1, alpha=0.202, steps=STEPS, random_start=False)
+    with pytest.raises(AssertionError):
+        assert_same(ours_pgd(*trained, 2), theirs(*trained[1:]), *trained)
