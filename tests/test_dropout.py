@@ -234,6 +234,9 @@ def test_observing_changes_nothing_and_reports_the_asked_times():
     scores = np.linalg.norm(final[0], axis=1) * np.linalg.norm(final[1], axis=1)
     np.testing.assert_allclose(watched.observed["score_variance"][-1], scores.var(axis=1))
     g.set_state(state)
+    listed = train_linear(M, 0.5, U, V, **options, every=[7, 50], observe=progress(M, lam))
+    assert listed.times.tolist() == [0, 7, 50, 130]
+    g.set_state(state)
     raw = train_linear(M, 0.5, U, V, **options, every=130, observe=lambda U, V: {"U": U})
     assert torch.equal(torch.tensor(raw.observed["U"][0]), U)  # a copy, not a view of the last U
 
@@ -314,6 +317,7 @@ def train(M=TM, theta=0.5, U=TU, V=TV, **changed):
         (lambda: train(theta=0), "theta"),
         (lambda: train(steps=0), "steps"),
         (lambda: train(every=0), "every"),
+        (lambda: train(every=[5, 0.5]), "every"),
         (lambda: train(step_size=-1), "step_size"),
         (lambda: train(generator=None), "generator"),
         (lambda: train(M=TM.T), "M"),

@@ -53,3 +53,11 @@ def test_the_figure_is_closed():
     before = plt.get_fignums()
     small_animation()
     assert plt.get_fignums() == before
+
+
+def test_a_table_marks_what_is_measured_and_refuses_ragged_rows():
+    html = figures.table(["figure", "ours"], [["<b>1</b>", "0.3 %"]], measured=(1,)).data
+    assert "<th>figure</th><th>ours</th>" in html
+    assert '<td><b>1</b></td><td class="measured">0.3 %</td>' in html
+    with pytest.raises(ValueError, match="2 cells, but one has 1"):
+        figures.table(["a", "b"], [["c"]])

@@ -152,14 +152,17 @@ def train_linear(
     larger than 0, or a function of t = 0, ..., steps - 1. generator: torch.Generator on the device
     of U, which determines the result. inputs: None for x ~ N(0, I), or (n, d0), whose rows are
     drawn with replacement. observe: called as observe(U, V) before the first step, after each
-    `every` steps, and after the last; returns a dict of arrays or CPU tensors. A run that diverges
-    ends in infinities or NaN.
+    `every` steps (or after the numbers of steps that `every` lists), and after the last; returns a
+    dict of arrays or CPU tensors. A run that diverges ends in infinities or NaN.
     Returns a `Training`. Raises ValueError for bad arguments.
     Cost: O((d2 + d0) r + d2 d0) a step and run. Source: thesis, Algorithm 1.
     """
     theta = arguments.keep_probability(theta)
     steps = arguments.positive_integer("steps", steps)
-    every = steps if every is None else arguments.positive_integer("every", every)
+    if np.ndim(every) == 0:
+        every = steps if every is None else arguments.positive_integer("every", every)
+        every = range(every, steps, every)
+    watched = {0, steps, *(arguments.positive_integer("every", t) for t in every)}
     if not callable(step_size):
         step_size = arguments.positive("step_size", step_size)
     _check_factors(U, V, ndim=3)
@@ -174,7 +177,7 @@ def train_linear(
     times, records = [], []
 
     def record(t):
-        if observe is not None and (t % every == 0 or t == steps):
+        if observe is not None and t in watched:
             times.append(t)
             records.append({name: np.asarray(a).copy() for name, a in observe(U, V).items()})
 

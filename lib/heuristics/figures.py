@@ -1,4 +1,4 @@
-"""One style for all figures, and animations that need no network."""
+"""One style for all figures, animations that need no network, and small tables."""
 
 import hashlib
 import re
@@ -69,6 +69,26 @@ def animate(fig, update: Callable[[int], object], frames: int, *, alt: str, fps:
         html = player.to_jshtml(fps=fps, default_mode="once")
     plt.close(fig)
     return HTML(_offline(html, alt))
+
+
+def table(header: list[str], rows: list[list[str]], measured: tuple[int, ...] = ()) -> HTML:
+    """A small table; `header` and `rows` are HTML (links, <i>), all rows as long as the header.
+
+    measured: the columns whose numbers may differ between two runs that agree, on other hardware,
+    which `make reproduce` therefore does not compare. ValueError for rows of another length.
+    """
+    head = "".join(f"<th>{cell}</th>" for cell in header)
+    body = ""
+    for row in rows:
+        if len(row) != len(header):
+            raise ValueError(f"Each row must have {len(header)} cells, but one has {len(row)}.")
+        marks = [' class="measured"' * (k in measured) for k in range(len(row))]
+        cells = (f"<td{mark}>{cell}</td>" for mark, cell in zip(marks, row, strict=True))
+        body += f"<tr>{''.join(cells)}</tr>"
+    # the theme styles tables of this class in light and dark mode
+    return HTML(
+        f'<table class="dataframe"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
+    )
 
 
 def _offline(html: str, alt: str) -> str:

@@ -9,6 +9,7 @@ import torch
 
 from heuristics import dropout, linalg
 from heuristics.experiments import experiment
+from heuristics.shallow import optimal_spectrum
 
 LAMBDAS = (0.1, 0.5, 1.0)
 SCALAR = {
@@ -51,6 +52,14 @@ def spectrum(shape, decay):
     return np.exp(-decay * np.arange(min(shape)))
 
 
+def optima(settings):
+    """The minimum of Problem (2.6) for each r and each lam of a run of Figure 2-3."""
+    sigma = spectrum(settings["shape"], settings["decay"])
+    return np.array(
+        [[optimal_spectrum(sigma, r, lam).value for lam in settings["lam"]] for r in settings["r"]]
+    )
+
+
 def _reach_the_optimum(lam, r, runs, steps, shape, decay, deviation, step_size, seed):
     """Train `runs` networks on one teacher; what `figure_2_3` returns."""
     M = linalg.with_spectrum(*shape, spectrum(shape, decay), seed)
@@ -59,9 +68,10 @@ def _reach_the_optimum(lam, r, runs, steps, shape, decay, deviation, step_size, 
         scale * torch.randn(runs, d, r, generator=generator)
         for scale, d in zip(deviation, shape, strict=True)
     )
+    times = np.unique(np.geomspace(1, steps, 240).astype(int)).tolist()
     trained = dropout.train_linear(
         M, 1 / (1 + lam), U, V, steps=steps, step_size=step_size, generator=generator,
-        every=steps // 200, observe=dropout.progress(M, lam),
+        every=times, observe=dropout.progress(M, lam),
     )  # fmt: skip
     objective, variance = (trained.observed[name] for name in ("objective", "score_variance"))
     product = (trained.U @ trained.V.mT).double()
@@ -85,9 +95,9 @@ def figure_2_3(lam, r, runs, steps, shape, decay, deviation, eta, seed=0):
     """Algorithm 1 (float32) on a teacher with decaying spectrum; eta falls to 0 as a cosine.
 
     `deviation` has the standard deviations of the entries of U and of V at the start. Returns, at
-    some 200 times, the mean over runs and the 10% and 90% quantiles of the objective and of the
-    variance of the importance scores; the final objective of each run; and the singular values of
-    the final products, averaged.
+    "times" that are evenly spread on a logarithmic scale, the mean over runs and the 10% and 90%
+    quantiles of the objective and of the variance of the importance scores; the final objective of
+    each run; and the singular values of the final products, averaged.
     """
     step_size = dropout.cosine_schedule(eta, steps)
     return _reach_the_optimum(lam, r, runs, steps, shape, decay, deviation, step_size, seed)
