@@ -1,0 +1,75 @@
+"""The cheapest implementation of a map, found by descent and by no theory of the optimum."""
+
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+from scipy.optimize import minimize
+
+from heuristics import _arguments as arguments
+from heuristics.deep.network import gradient, regularizer
+from heuristics.linalg import psd_sqrt
+
+
+class Search(NamedTuple):
+    """What `search_implementation` returns."""
+
+    weights: list[np.ndarray]  # the cheapest found
+    values: np.ndarray  # (starts,), R where each descent ended
+
+
+def search_implementation(M, widths, lam, starts, rng, C=None):
+    """Minimize R over the weights with network map M, by L-BFGS from random starts.
+
+    M: (d_{k+1}, d_0), not zero, of rank at most min(widths). widths: d_1, ..., d_k. lam: larger
+    than 0. starts: at least 1. rng: NumPy Generator, or a seed. C: None or positive definite.
+    The last layer is eliminated: for given first layers the best one solves a linear system. The
+    first layer reads x through the row space of M only; other inputs add noise, and nothing else.
+    Returns a Search. Raises ValueError for bad arguments.
+    Cost: O(k d^3) an iteration, some fifty iterations a start. Source: thesis, (3.2).
+    """
+    M = arguments.matrix("M", M)
+    rank = np.linalg.matrix_rank(M)
+    if rank == 0:
+        raise ValueError("M must not be zero.")
+    widths = arguments.hidden_widths(widths, rank=rank)
+    lam = arguments.positive("lam", lam)
+    starts = arguments.positive_integer("starts", starts)
+    rng = np.random.default_rng(rng)
+    size = M.shape[1]
+    root = np.eye(size) if C is None else psd_sqrt(arguments.positive_definite("C", C, size=size))
+
+    U, s, Vt = np.linalg.svd(M @ root, full_matrices=False)
+    target = U[:, :rank] * (s[:rank] / s[0])  # the solver's tolerances suit numbers of order 1
+    shapes = [(after, before) for before, after in pairwise([rank, *widths])]
+    cuts = np.cumsum([a * b for a, b in shapes])
+
+    def completed(z):
+        """All weights, and the multiplier of the constraint that their product is the target."""
+        layers = [p.reshape(q) for p, q in zip(np.split(z, cuts[:-1]), shapes, strict=True)]
+        masked, K = np.eye(rank), np.eye(rank)
+        for W in layers:
+            moment, K = W @ masked @ W.T, W @ K
+            masked = moment + lam * np.diag(np.diag(moment))
+        last = np.linalg.solve(masked, K)  # minimize tr(W masked W^T) subject to W K = target
+        multiplier = np.linalg.solve(K.T @ last, target.T).T
+        return [*layers, multiplier @ last.T], multiplier
+
+    def value_and_gradient(z):
+        weights, multiplier = completed(z)
+        slopes = gradient(weights, lam, None, multiplier)[:-1]  # the last layer's is zero
+        return float(regularizer(weights, lam)), np.concatenate([g.ravel() for g in slopes])
+
+    options = {"maxiter": 5000, "maxfun": 10000, "ftol": 1e-15, "gtol": 1e-10}
+    ends = [
+        minimize(
+            value_and_gradient, rng.standard_normal(cuts[-1]), jac=True,
+            method="L-BFGS-B", options=options,
+        )
+        for _ in range(starts)
+    ]  # fmt: skip
+    values = np.array([end.fun for end in ends])
+    weights, _ = completed(ends[values.argmin()].x)
+    weights[0] = weights[0] @ Vt[:rank] @ np.linalg.inv(root)
+    weights[-1] = weights[-1] * s[0]
+    return Search(weights, values * s[0] ** 2)
