@@ -8,6 +8,7 @@ from scipy.special import expit
 
 from heuristics import _arguments as arguments
 from heuristics.leaky import LeakyNetwork, lipschitz, margin, pgd, weight_gradient
+from heuristics.robust_bounds import steps_at_level
 
 
 class AdversarialTraining(NamedTuple):
@@ -109,11 +110,8 @@ def attack_of_half_threshold(b0):
     b0 = arguments.positive("b0", b0)
 
     def attack(network, x, y, eps):
-        excess = b0 - 1 + network.alpha.min()
-        if excess <= 0:
-            raise ValueError(f"b0 must be larger than 1 - alpha, but it was {b0}.")
+        steps = steps_at_level(b0, network.alpha.min())
         L = lipschitz(network)
-        steps = ceil(excess**-2)
         step = eps / np.where(L > 0, L, 1) / steps**0.5
         return pgd(network, x, y, eps, step=step, steps=steps, loss="margin")
 
