@@ -26,7 +26,7 @@ LARGE = {
 
 
 @experiment(
-    "figure-2-2", over=("lam",), quick={**SCALAR, "runs": 1}, paper={**SCALAR, "runs": 50}
+    "figure-2-2", over=("lam",), quick={**SCALAR, "runs": 10}, paper={**SCALAR, "runs": 50}
 )  # fmt: skip
 def figure_2_2(lam, M, starts, runs, steps, eta, seed=0):
     """Dropout trajectories u of the scalar autoencoder x -> u u^T x, from each of the starts.
