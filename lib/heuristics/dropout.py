@@ -159,12 +159,8 @@ def train_linear(
     """
     theta = arguments.keep_probability(theta)
     steps = arguments.positive_integer("steps", steps)
-    if np.ndim(every) == 0:
-        every = steps if every is None else arguments.positive_integer("every", every)
-        every = range(every, steps, every)
-    watched = {0, steps, *(arguments.positive_integer("every", t) for t in every)}
-    if not callable(step_size):
-        step_size = arguments.positive("step_size", step_size)
+    step_size = step_sizes(step_size)
+    record = Recorder(observe, every, steps)
     _check_factors(U, V, ndim=3)
     _check_generator(generator, U.device)
     M = arguments.matrix("M", M, rows=U.shape[1], columns=V.shape[1])
@@ -174,23 +170,48 @@ def train_linear(
         inputs = torch.as_tensor(inputs, dtype=U.dtype, device=U.device)
 
     U, V = U.clone(), V.clone()
-    times, records = [], []
-
-    def record(t):
-        if observe is not None and t in watched:
-            times.append(t)
-            records.append({name: np.asarray(a).copy() for name, a in observe(U, V).items()})
-
-    record(0)
+    record(0, U, V)
     draws = _draws(M, theta, U, steps, generator, inputs)
     for t, (x, y, mask) in enumerate(draws):
-        eta = step_size(t) if callable(step_size) else step_size
-        _sgd_step_(U, V, x, y, mask, theta, eta)
-        record(t + 1)
-    observed = (
-        {name: np.array([a[name] for a in records]) for name in records[0]} if records else {}
-    )
-    return Training(U, V, np.array(times, dtype=int), observed)
+        _sgd_step_(U, V, x, y, mask, theta, step_size(t))
+        record(t + 1, U, V)
+    return Training(U, V, *record.results())
+
+
+def step_sizes(step_size):
+    """A function of the step, from one or from a number larger than 0 (else ValueError)."""
+    if callable(step_size):
+        return step_size
+    constant = arguments.positive("step_size", step_size)
+    return lambda t: constant
+
+
+class Recorder:
+    """Calls `observe` on the state of a training at t = 0, at the times of `every`, at the end.
+
+    observe: None, or returns a dict of arrays. every: None, a number of steps, or a list of them.
+    Raises ValueError for a bad `every`.
+    """
+
+    def __init__(self, observe, every, steps):
+        if np.ndim(every) == 0:
+            every = steps if every is None else arguments.positive_integer("every", every)
+            every = range(every, steps, every)
+        self.observe = observe
+        self.watched = {0, steps, *(arguments.positive_integer("every", t) for t in every)}
+        self.times, self.records = [], []
+
+    def __call__(self, t, *state):
+        if self.observe is not None and t in self.watched:
+            self.times.append(t)
+            observed = self.observe(*state)
+            self.records.append({name: np.asarray(a).copy() for name, a in observed.items()})
+
+    def results(self):
+        """The times, and the arrays observed, stacked along a leading axis."""
+        names = self.records[0] if self.records else ()
+        observed = {name: np.array([a[name] for a in self.records]) for name in names}
+        return np.array(self.times, dtype=int), observed
 
 
 def _draws(M, theta, U, steps, generator, inputs=None, chunk=64):

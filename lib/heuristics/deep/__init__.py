@@ -4,6 +4,11 @@ A network has weights W_1 (d_1, d_0), ..., W_{k+1} (d_{k+1}, d_k), k >= 1, in a 
 d_1, ..., d_k of its hidden layers; the network map W_{k+1} ... W_1; and lam = (1 - theta) / theta.
 """
 
+from heuristics.deep.induced import (
+    implementation,
+    induced_regularizer,
+    optimal_implementation,
+)
 from heuristics.deep.network import (
     effective_regularization,
     effective_regularization_parts,
@@ -21,21 +26,33 @@ from heuristics.deep.network import (
     subregularizers,
     subregularizers_over_pivots,
 )
+from heuristics.deep.optima import envelope_optimum, global_optimum, local_optimum
+from heuristics.deep.search import search_implementation
+from heuristics.deep.training import train_exact, train_sampled
 
 __all__ = [
     "effective_regularization",
     "effective_regularization_parts",
+    "envelope_optimum",
     "equalization_defect",
     "equalization_gaps",
+    "global_optimum",
     "gradient",
+    "implementation",
+    "induced_regularizer",
     "is_equalized",
+    "local_optimum",
     "masked_maps",
     "network_map",
     "objective",
     "objective_by_enumeration",
+    "optimal_implementation",
     "pivot_products",
     "rank_one_implementation",
     "regularizer",
+    "search_implementation",
     "subregularizers",
     "subregularizers_over_pivots",
+    "train_exact",
+    "train_sampled",
 ]

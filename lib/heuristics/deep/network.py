@@ -186,7 +186,7 @@ def subregularizers_over_pivots(weights, C=None):
     return R
 
 
-# ------------------------------------------------------------------ lower bounds, equalized networks
+# ----------------------------------------------------------------- lower bounds, equalized networks
 
 
 def effective_regularization(widths, lam):
