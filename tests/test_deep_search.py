@@ -1,4 +1,4 @@
-"""The descent over implementations against the convex program, and its arguments."""
+"""The two descents against the exact optima, and their arguments."""
 
 import numpy as np
 import pytest
@@ -34,3 +34,34 @@ def test_search_finds_the_induced_regularizer(widths, sigma, lam):
 def test_search_names_bad_arguments(M, widths, starts, named):
     with pytest.raises(ValueError, match=named):
         deep.search_implementation(M, widths, 1.0, starts, 0)
+
+
+@pytest.mark.parametrize(
+    ("widths", "m", "lam"),
+    [
+        ((3,), [2.0, 1.0, 0.5], 0.7),
+        ((3, 2), [1.0, 0.9, 0.5], 0.2),
+        ((2, 3, 2), [300.0, 200.0], 0.3),
+    ],
+)
+def test_search_finds_the_global_optimum(widths, m, lam):
+    C = ROOT @ ROOT
+    Cyx = with_spectrum(4, 3, m, np.random.default_rng(1)) @ psd_sqrt(C)
+    found = deep.search_optimum(Cyx, widths, lam, 6, 0, C)
+    exact = deep.global_optimum(m, widths, lam).value
+    assert found.values.min() == pytest.approx(exact, rel=1e-10)
+    reached = deep.objective(found.weights, lam, C, Cyx, 0)
+    assert float(reached) == pytest.approx(exact, rel=1e-10)
+
+
+@pytest.mark.parametrize(
+    ("Cyx", "widths", "lam", "named"),
+    [
+        (np.zeros((2, 2)), (2,), 1, "Cyx"),
+        (np.eye(2), (), 1, "widths"),
+        (np.eye(2), (2,), -1, "lam"),
+    ],
+)
+def test_search_for_the_optimum_names_bad_arguments(Cyx, widths, lam, named):
+    with pytest.raises(ValueError, match=named):
+        deep.search_optimum(Cyx, widths, lam, 1, 0)

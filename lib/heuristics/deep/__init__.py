@@ -27,7 +27,7 @@ from heuristics.deep.network import (
     subregularizers_over_pivots,
 )
 from heuristics.deep.optima import envelope_optimum, global_optimum, local_optimum
-from heuristics.deep.search import search_implementation
+from heuristics.deep.search import search_implementation, search_optimum
 from heuristics.deep.training import train_exact, train_sampled
 
 __all__ = [
@@ -51,6 +51,7 @@ __all__ = [
     "rank_one_implementation",
     "regularizer",
     "search_implementation",
+    "search_optimum",
     "subregularizers",
     "subregularizers_over_pivots",
     "train_exact",

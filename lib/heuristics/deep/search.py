@@ -1,4 +1,4 @@
-"""The cheapest implementation of a map, found by descent and by no theory of the optimum."""
+"""The cheapest implementation of a map, and the best network, by descent and by no theory."""
 
 from itertools import pairwise
 from typing import NamedTuple
@@ -7,15 +7,15 @@ import numpy as np
 from scipy.optimize import minimize
 
 from heuristics import _arguments as arguments
-from heuristics.deep.network import gradient, regularizer
+from heuristics.deep.network import gradient, objective, regularizer
 from heuristics.linalg import psd_sqrt
 
 
 class Search(NamedTuple):
-    """What `search_implementation` returns."""
+    """What the searches return."""
 
-    weights: list[np.ndarray]  # the cheapest found
-    values: np.ndarray  # (starts,), R where each descent ended
+    weights: list[np.ndarray]  # the best found
+    values: np.ndarray  # (starts,), where each descent ended
 
 
 def search_implementation(M, widths, lam, starts, rng, C=None):
@@ -25,7 +25,7 @@ def search_implementation(M, widths, lam, starts, rng, C=None):
     than 0. starts: at least 1. rng: NumPy Generator, or a seed. C: None or positive definite.
     The last layer is eliminated: for given first layers the best one solves a linear system. The
     first layer reads x through the row space of M only; other inputs add noise, and nothing else.
-    Returns a Search. Raises ValueError for bad arguments.
+    Returns a Search, values of R. Raises ValueError for bad arguments.
     Cost: O(k d^3) an iteration, some fifty iterations a start. Source: thesis, (3.2).
     """
     M = arguments.matrix("M", M)
@@ -42,11 +42,10 @@ def search_implementation(M, widths, lam, starts, rng, C=None):
     U, s, Vt = np.linalg.svd(M @ root, full_matrices=False)
     target = U[:, :rank] * (s[:rank] / s[0])  # the solver's tolerances suit numbers of order 1
     shapes = [(after, before) for before, after in pairwise([rank, *widths])]
-    cuts = np.cumsum([a * b for a, b in shapes])
 
     def completed(z):
         """All weights, and the multiplier of the constraint that their product is the target."""
-        layers = [p.reshape(q) for p, q in zip(np.split(z, cuts[:-1]), shapes, strict=True)]
+        layers = _unflatten(z, shapes)
         masked, K = np.eye(rank), np.eye(rank)
         for W in layers:
             moment, K = W @ masked @ W.T, W @ K
@@ -58,18 +57,61 @@ def search_implementation(M, widths, lam, starts, rng, C=None):
     def value_and_gradient(z):
         weights, multiplier = completed(z)
         slopes = gradient(weights, lam, None, multiplier)[:-1]  # the last layer's is zero
-        return float(regularizer(weights, lam)), np.concatenate([g.ravel() for g in slopes])
+        return float(regularizer(weights, lam)), _flatten(slopes)
 
-    options = {"maxiter": 5000, "maxfun": 10000, "ftol": 1e-15, "gtol": 1e-10}
-    ends = [
-        minimize(
-            value_and_gradient, rng.standard_normal(cuts[-1]), jac=True,
-            method="L-BFGS-B", options=options,
-        )
-        for _ in range(starts)
-    ]  # fmt: skip
+    size = sum(a * b for a, b in shapes)
+    ends = [_lbfgs(value_and_gradient, rng.standard_normal(size)) for _ in range(starts)]
     values = np.array([end.fun for end in ends])
     weights, _ = completed(ends[values.argmin()].x)
     weights[0] = weights[0] @ Vt[:rank] @ np.linalg.inv(root)
     weights[-1] = weights[-1] * s[0]
     return Search(weights, values * s[0] ** 2)
+
+
+def search_optimum(Cyx, widths, lam, starts, rng, C=None):
+    """Minimize the dropout objective over the weights, by L-BFGS from random starts.
+
+    Cyx: (d_{k+1}, d_0), not zero. widths: d_1, ..., d_k. lam: at least 0. starts: at least 1.
+    rng: NumPy Generator, or a seed. C: None for the identity, or positive definite (d_0, d_0).
+    For k >= 2 a descent may end in a local minimum: take several.
+    Returns a Search, values of the objective less E ||y||^2. Raises ValueError for bad arguments.
+    Cost: O(k d^3) an iteration, some hundred iterations a start. Source: thesis, (3.1).
+    """
+    Cyx = arguments.matrix("Cyx", Cyx)
+    scale = np.linalg.norm(Cyx, 2)  # the solver's tolerances suit numbers of order 1
+    if scale == 0:
+        raise ValueError("Cyx must not be zero.")
+    d2, d0 = Cyx.shape
+    shapes = [(b, a) for a, b in pairwise([d0, *arguments.hidden_widths(widths), d2])]
+    lam = arguments.nonnegative("lam", lam)
+    starts = arguments.positive_integer("starts", starts)
+    C = np.eye(d0) if C is None else arguments.positive_definite("C", C, size=d0)
+    rng = np.random.default_rng(rng)
+
+    def value_and_gradient(z):
+        weights = _unflatten(z, shapes)
+        value = objective(weights, lam, C, Cyx / scale, 0)
+        return float(value), _flatten(gradient(weights, lam, C, Cyx / scale))
+
+    def start():
+        return _flatten([rng.standard_normal(shape) / np.sqrt(shape[1]) for shape in shapes])
+
+    ends = [_lbfgs(value_and_gradient, start()) for _ in range(starts)]
+    values = np.array([end.fun for end in ends])
+    weights = _unflatten(ends[values.argmin()].x, shapes)
+    weights[-1] = weights[-1] * scale
+    return Search(weights, values * scale**2)
+
+
+def _flatten(layers):
+    return np.concatenate([W.ravel() for W in layers])
+
+
+def _unflatten(z, shapes):
+    cuts = np.cumsum([a * b for a, b in shapes])[:-1]
+    return [part.reshape(shape) for part, shape in zip(np.split(z, cuts), shapes, strict=True)]
+
+
+def _lbfgs(value_and_gradient, z):
+    options = {"maxiter": 5000, "maxfun": 10000, "ftol": 1e-15, "gtol": 1e-10}
+    return minimize(value_and_gradient, z, jac=True, method="L-BFGS-B", options=options)
