@@ -1,0 +1,280 @@
+"""Exact worst cases against each other, random points and fine grids; the theorems they decide."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from heuristics import leaky, robust_bounds
+from heuristics.leaky import LeakyNetwork, lipschitz, margin, pgd, pgd_path
+from heuristics.worst_case import (
+    beta_robust_error,
+    level,
+    robust_error,
+    worst_case,
+    worst_case_by_faces,
+)
+
+seeds = st.integers(0, 2**32 - 1)
+
+
+def random_problems(n, m, d, rng):
+    net = LeakyNetwork(
+        rng.standard_normal((n, m, d)), rng.uniform(-1, 1, (n, m)), rng.uniform(0.01, 1, n)
+    )
+    x = rng.standard_normal((n, d)) * rng.uniform(0.2, 3, (n, 1))
+    return net, x, rng.choice([-1.0, 1.0], n)
+
+
+def degenerate_problems(n, m, d, rng):
+    """Small integers: parallel, cancelling and zero rows, centres on kinks and at the origin."""
+    net = LeakyNetwork(
+        rng.integers(-2, 3, (n, m, d)), rng.integers(-2, 3, (n, m)), rng.choice([0, 0.5, 1], n)
+    )
+    return net, rng.integers(-1, 2, (n, d)).astype(float), rng.choice([-1.0, 1.0], n)
+
+
+def in_ball(n, d, rng):
+    """Random points of the unit ball, half of them on its surface."""
+    u = rng.standard_normal((n, d))
+    radius = np.where(rng.random(n) < 0.5, 1, rng.random(n) ** (1 / d))
+    return u / np.linalg.norm(u, axis=1, keepdims=True) * radius[:, None]
+
+
+# ---------------------------------------------------------------- the exact solver
+
+
+@pytest.mark.parametrize("problems", [random_problems, degenerate_problems])
+@pytest.mark.parametrize("m", [1, 2, 4])
+def test_plane_and_faces_agree(problems, m):
+    net, x, y = problems(150, m, 2, np.random.default_rng(m))
+    plane, faces = worst_case(net, x, y, 1.0), worst_case_by_faces(net, x, y, 1.0)
+    np.testing.assert_allclose(plane.margin, faces.margin, atol=1e-12)
+    for attack in (plane, faces):
+        assert (np.linalg.norm(attack.point - x, axis=-1) <= 1 + 1e-12).all()
+        np.testing.assert_allclose(margin(net, attack.point, y), attack.margin, atol=1e-12)
+
+
+@pytest.mark.parametrize("problems", [random_problems, degenerate_problems])
+def test_worst_case_is_the_least_of_a_fine_polar_grid(problems):
+    net, x, y = problems(60, 5, 2, np.random.default_rng(0))
+    exact = worst_case(net, x, y, 1.0).margin
+    radii, angles = np.linspace(0, 1, 51), np.linspace(0, 2 * np.pi, 1001)
+    directions = np.stack([np.cos(angles), np.sin(angles)], -1)
+    grid = (radii[:, None, None] * directions).reshape(-1, 2)
+    least = margin(net.at_each_point(), x[:, None] + grid, y[:, None]).min(-1)
+    spacing = np.hypot(0.5 / 50, np.pi / 1000)  # no point of the disc is farther from the grid
+    assert (exact <= least + 1e-12).all()
+    assert (least <= exact + spacing * lipschitz(net) + 1e-12).all()
+
+
+@pytest.mark.parametrize(("d", "m"), [(1, 3), (2, 6), (3, 5), (4, 4), (9, 5)])
+def test_worst_case_is_never_beaten_by_10000_points_or_by_pgd(d, m):
+    rng = np.random.default_rng(d)
+    net, x, y = random_problems(12, m, d, rng)
+    exact = worst_case(net, x, y, 1.0)
+    points = x[:, None] + in_ball(10_000, d, rng)
+    assert (margin(net.at_each_point(), points, y[:, None]).min(-1) >= exact.margin - 1e-12).all()
+    assert (np.linalg.norm(exact.point - x, axis=-1) <= 1 + 1e-12).all()
+    # descent from 300 of these points comes close: the value is attained, not only a bound
+    u, g_step = points[:, :300], 0.3 / lipschitz(net)[:, None, None]
+    best = np.full(12, np.inf)
+    for t in range(200):
+        g = leaky.input_gradient(net.at_each_point(), u, y[:, None])
+        u = leaky.project(u - g_step / (1 + t) ** 0.5 * g, np.broadcast_to(x[:, None], u.shape), 1)
+        best = np.minimum(best, margin(net.at_each_point(), u, y[:, None]).min(-1))
+    assert (best >= exact.margin - 1e-12).all()
+    np.testing.assert_allclose(best, exact.margin, atol=0.02)
+
+
+def test_worst_case_in_high_dimension_needs_only_the_span_of_the_rows():
+    rng = np.random.default_rng(5)
+    net, x, y = random_problems(1, 4, 3, rng)
+    Q = np.linalg.qr(rng.standard_normal((300, 3)))[0]
+    wide = LeakyNetwork(net.W @ Q.T, net.a, net.alpha)
+    exact, lifted = worst_case(net, x, y, 1.0), worst_case(wide, x @ Q.T, y, 1.0)
+    np.testing.assert_allclose(lifted.margin, exact.margin, atol=1e-12)
+    np.testing.assert_allclose(margin(wide, lifted.point, y), exact.margin, atol=1e-12)
+
+
+def test_golden_worst_case():
+    """Definition 7 in the register: beta_crit = .3535533906 for this network."""
+    net = LeakyNetwork(np.eye(2), [1.0, -1.0], 0.5)
+    attack = worst_case(net, [0.3, 0.1], 1, 0.5)
+    assert -attack.margin / np.sqrt(2) == pytest.approx(0.3535533906, rel=1e-9)
+
+
+def test_radius_zero_and_zero_weights():
+    net, x, y = random_problems(20, 3, 2, np.random.default_rng(1))
+    np.testing.assert_allclose(worst_case(net, x, y, 0).margin, margin(net, x, y), atol=1e-14)
+    zero = LeakyNetwork(np.zeros((3, 2)), [1.0, 1.0, 1.0], 0.5)
+    assert worst_case(zero, [1.0, 0.0], 1, 1).margin == 0
+    assert robust_error(zero, [[1.0, 0.0]], [1], 1) == 0
+
+
+def test_too_many_unstable_units_are_refused_but_not_in_the_plane():
+    wide = np.random.default_rng(0).standard_normal((13, 3))
+    with pytest.raises(ValueError, match=r"at most 12 units.* it has 13"):
+        worst_case(LeakyNetwork(wide, np.ones(13), 0.5), [0.0, 0.0, 0.0], 1, 1)
+    assert worst_case(LeakyNetwork(wide[:, :2], -np.ones(13), 0.5), [0.0, 0.0], 1, 1).margin < 0
+
+
+# ---------------------------------------------------------------- robust errors
+
+
+@given(seeds)
+def test_robust_errors_count_balls_with_a_negative_margin(seed):
+    rng = np.random.default_rng(seed)
+    net, _, _ = random_problems(3, 4, 2, rng)
+    X, Y = rng.standard_normal((7, 2)), rng.choice([-1.0, 1.0], 7)
+    least = np.array(
+        [
+            [worst_case(LeakyNetwork(*one), x, y, 0.5).margin for x, y in zip(X, Y, strict=True)]
+            for one in zip(net.W, net.a, net.alpha, strict=True)
+        ]
+    )
+    np.testing.assert_array_equal(robust_error(net, X, Y, 0.5), (least < 0).mean(1))
+    norms = np.sqrt((net.W**2).sum((1, 2)))
+    for beta in (0.1, 0.5):
+        expected = (least < -beta * norms[:, None]).mean(1)
+        np.testing.assert_array_equal(beta_robust_error(net, X, Y, 0.5, beta), expected)
+    rescaled = LeakyNetwork(net.W / norms[:, None, None], 7 * net.a, net.alpha)
+    np.testing.assert_array_equal(
+        beta_robust_error(rescaled, X, Y, 0.5, 0.7), beta_robust_error(net, X, Y, 0.5, 0.1)
+    )
+
+
+def test_beta_without_the_size_of_the_top_layer_means_nothing():
+    rng = np.random.default_rng(2)
+    net, _, _ = random_problems(40, 3, 2, rng)
+    X, Y = rng.standard_normal((12, 2)), rng.choice([-1.0, 1.0], 12)
+    larger = LeakyNetwork(net.W, 3 * net.a, net.alpha)
+    errors, others = (beta_robust_error(f, X, Y, 0.5, 0.3) for f in (net, larger))
+    assert (others > errors).mean() > 0.5
+    assert (others >= errors).all()
+
+
+def test_normalising_each_row_changes_the_robust_error():
+    net, x, y = random_problems(300, 3, 2, np.random.default_rng(3))
+    rows = net.W / np.linalg.norm(net.W, axis=-1, keepdims=True)
+    changed = worst_case(LeakyNetwork(rows, net.a, net.alpha), x, y, 1.0).margin < 0
+    assert (changed != (worst_case(net, x, y, 1.0).margin < 0)).sum() > 10
+
+
+# ---------------------------------------------------------------- what PGD finds
+
+
+def solved(n, seed):
+    """Random networks in the plane with all that Lemma 18 speaks of; the radius is 1."""
+    rng = np.random.default_rng(seed)
+    for m in (1, 2, 3, 4):
+        net, x, y = random_problems(n, m, 2, rng)
+        yield net, x, y, np.abs(net.a).max(1) * np.sqrt(m), worst_case(net, x, y, 1.0)
+
+
+def test_lemma_18_on_10000_effective_attacks():
+    cases = clean_correct = 0
+    for net, x, y, A, worst in solved(10_000, seed=0):
+        norms = np.linalg.norm(net.W, axis=(1, 2))
+        effective = -worst.margin / norms >= robust_bounds.beta_threshold(1, net.alpha, A)
+        cases += effective.sum()
+        z = margin(net, x, y)
+        clean_correct += (effective & (z > 0)).sum()
+        assert net.alpha[effective & (z > 0)].min() > 0.5  # the scope of the threshold
+        step = robust_bounds.attack_step(A, norms)
+        for steps in (1, 3, 20):
+            found = pgd(net, x, y, 1, step=step, steps=steps).margin
+            for statement in (robust_bounds.lemma_18, robust_bounds.equation_6_5):
+                sides = statement(worst.margin, found, 1, step, steps)
+                assert (sides.left <= sides.right)[effective].all()
+    assert cases > 10_000
+    assert clean_correct > 1000
+
+
+def test_lemma_18_fails_below_the_threshold():
+    """The negative control of the register: PGD stays at 2.27 although -4.23 exists."""
+    net = LeakyNetwork(6 * np.array([[1, 0.01], [3, -0.09], [0, 0.03]]), [1.0, -1.0, 1.0], 0.1)
+    step, x = robust_bounds.attack_step(np.sqrt(3), np.linalg.norm(net.W)), [0.0, 10.0]
+    worst = worst_case(net, x, 1, 1).margin
+    found = pgd(net, x, 1, 1, step=step, steps=20_000).margin
+    assert (worst, found) == pytest.approx((-4.2253, 2.2690), abs=1e-3)
+    for statement, gap in ((robust_bounds.lemma_18, 0.58), (robust_bounds.equation_6_5, 2.09)):
+        sides = statement(worst, found, 1, step, 20_000)
+        assert sides.left - sides.right == pytest.approx(gap, abs=0.01)
+    step = 1 / lipschitz(net) ** 2
+    found = pgd(net, x, 1, 1, step=step, steps=20_000).margin
+    gaps = []
+    for alpha in (0.1, 1):  # with and without the term (1 - alpha) r L
+        sides = robust_bounds.reflected_pgd(worst, found, 1, alpha, lipschitz(net), step, 20_000)
+        gaps.append(sides.left - sides.right)
+    assert gaps[0] <= 0
+    assert gaps[1] > 1
+
+
+def test_margin_pgd_finds_every_flip_above_half_the_threshold():
+    cases = clean_correct = missed_below = 0
+    for net, x, y, _, worst in solved(5000, seed=1):
+        b = level(net, x, y, 1.0)
+        np.testing.assert_allclose(b, -worst.margin / lipschitz(net), atol=1e-12)
+        clean = margin(net, x, y) > 0
+        above, L = b - 1 + net.alpha, lipschitz(net)
+        for least, steps in ((0.1, 101), (0.05, 401)):
+            chosen = (above >= least) & (above < (0.1 if least < 0.1 else np.inf))
+            pick = LeakyNetwork(net.W[chosen], net.a[chosen], net.alpha[chosen])
+            options = {"step": 1 / L[chosen] / steps**0.5, "steps": steps, "loss": "margin"}
+            assert (pgd(pick, x[chosen], y[chosen], 1, **options).margin < 0).all()
+            cases += chosen.sum()
+            clean_correct += (chosen & clean).sum()
+        below = (b > 0) & (above <= 0) & clean
+        pick = LeakyNetwork(net.W[below], net.a[below], net.alpha[below])
+        options = {"step": 1 / L[below] / 20, "steps": 400, "loss": "margin"}
+        missed_below += (pgd(pick, x[below], y[below], 1, **options).margin >= 0).sum()
+    assert cases > 5000
+    assert clean_correct > 1000
+    assert missed_below > 20  # the negative control
+
+
+def test_reflected_pgd_obeys_one_inequality_for_every_network_and_point():
+    rng = np.random.default_rng(7)
+    cases = 0
+    for net, x, y, _, worst in solved(2000, seed=2):
+        scale = np.exp(rng.uniform(-2, 3, len(x)))  # small and large margins
+        net = LeakyNetwork(net.W, scale[:, None] * net.a, net.alpha)
+        L = lipschitz(net)
+        step = rng.uniform(0.1, 1, len(x)) / L**2
+        directions = in_ball(len(x), 2, rng)
+        for star in (worst.point, x + directions, x):
+            z, r = margin(net, star, y), np.linalg.norm(star - x, axis=-1)
+            for steps in (1, 3, 40):
+                found = pgd(net, x, y, 1, step=step, steps=steps).margin
+                sides = robust_bounds.reflected_pgd(z, found, r, net.alpha, L, step, steps)
+                assert (sides.left <= sides.right * (1 + 1e-12)).all()
+                cases += len(x)
+    assert cases > 5000
+
+
+@pytest.mark.parametrize("alpha", [0.01, 0.5, 0.99])
+def test_trap_keeps_pgd_from_the_clean_point_at_half_the_threshold(alpha):
+    """Proposition 4a: the level tends to 1 - alpha, and no step escapes."""
+    t, mu = 1e-6, 1e-5
+    net = LeakyNetwork([[alpha**0.5, 0], [-1, 0], [0, mu]], [-(alpha**0.5), -1, mu], alpha)
+    x = [t, 2.0]
+    assert 0.9999 < level(net, x, 1, 1.0) / (1 - alpha) <= 1
+    for loss in leaky.DESCENT:
+        for step in (0.01, 1, 100):
+            path = pgd_path(net, x, 1, 1.0, step=step, steps=300, loss=loss)
+            assert path.margin.min() >= mu**2 * (1 - 1e-12)
+    assert margin(net, [t - 1, 2.0], 1) < 0  # although a step of length 1 to the left flips it
+
+
+def test_clean_point_is_wrong_or_nearly_so_above_the_threshold():
+    """Scope: y f(x) <= (2 alpha - 1) nu kappa sqrt(m) ||W||_F, and half of it says nothing."""
+    least_alpha_at_half = 1
+    for net, x, y, A, worst in solved(4000, seed=4):
+        norms, z = np.linalg.norm(net.W, axis=(1, 2)), margin(net, x, y)
+        threshold = robust_bounds.beta_threshold(1, net.alpha, A)
+        effective = -worst.margin / norms >= threshold
+        assert (z <= (2 * net.alpha - 1) * A * norms + 1e-12)[effective].all()
+        half = (-worst.margin / norms >= threshold / 2) & (z > 0)
+        least_alpha_at_half = min(least_alpha_at_half, net.alpha[half].min())
+    assert least_alpha_at_half < 0.1
