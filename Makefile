@@ -6,6 +6,7 @@
 # make bench     ratios of speed, measured in one run
 # make test-site check every built page in headless Chromium
 # make test-agreement compare the attacks with foolbox and torchattacks
+# make test-convex  check Theorem A of Chapter 3 with an independent convex solver
 # make test-data load the real data sets from $HEURISTICS_DATA
 PYTHON ?= python3
 BIN := .venv/bin
@@ -53,6 +54,9 @@ test-site: .venv/.site book
 test-agreement: .venv/.agreement
 	$(BIN)/pytest tests/agreement.py
 
+test-convex: .venv/.convex
+	$(BIN)/pytest tests/convex.py
+
 test-data: .venv/.done
 	$(BIN)/pytest tests/real_data.py
 
@@ -76,4 +80,8 @@ clean:
 
 .venv/.agreement: requirements-agreement.txt .venv/.done
 	$(BIN)/pip install --disable-pip-version-check -q --no-deps -r requirements-agreement.txt
+	@touch $@
+
+.venv/.convex: requirements-convex.txt .venv/.done
+	$(BIN)/pip install --disable-pip-version-check -q -r requirements-convex.txt -c constraints.txt
 	@touch $@

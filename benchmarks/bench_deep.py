@@ -1,0 +1,125 @@
+"""Benchmarks of Chapter 3: sub-regularizers, the convex program, and SGD with dropout."""
+
+from functools import partial
+from itertools import combinations, pairwise, product
+from time import process_time
+
+import numpy as np
+import torch
+from bench_shallow import seconds
+
+from heuristics import deep
+
+torch.set_num_threads(1)
+
+
+def network(sizes, rng):
+    return [rng.standard_normal((b, a)) / a**0.5 for a, b in pairwise(sizes)]
+
+
+def over_pivots_once(weights):
+    """The sum over pivots with every partial product formed only once, as a fairer rival."""
+    k = len(weights) - 1
+    partial_maps = {(j, j): W for j, W in enumerate(weights)}
+    for i, j in combinations(range(k + 1), 2):
+        partial_maps[i, j] = weights[j] @ partial_maps[i, j - 1]
+    heads = [np.linalg.norm(partial_maps[0, j], axis=1) for j in range(k)]
+    tails = [np.linalg.norm(partial_maps[j + 1, k], axis=0) for j in range(k)]
+    R = [0.0] * k
+    for l in range(1, k + 1):
+        for pivots in combinations(range(k), l):
+            middles = [partial_maps[i + 1, j] for i, j in pairwise(pivots)]
+            for nodes in product(*(range(len(weights[j])) for j in pivots)):
+                term = heads[pivots[0]][nodes[0]] * tails[pivots[-1]][nodes[-1]]
+                for W, (a, b) in zip(middles, pairwise(nodes), strict=True):
+                    term *= W[b, a]
+                R[l - 1] += term * term
+    return R
+
+
+def subregularizers():
+    """Sub-regularizers: the moment recursion against the sum over pivots, milliseconds"""
+    rng = np.random.default_rng(0)
+    yield (
+        f"{'':12}{'summands':>9}{'literal':>10}{'ratio':>8}"
+        f"{'products once':>15}{'ratio':>8}{'recursion':>11}"
+    )
+    for k, d in [(2, 5), (3, 5), (4, 5), (5, 5), (6, 5), (2, 20), (3, 20)]:
+        weights = network([d] * (k + 2), rng)
+        a = seconds(partial(deep.subregularizers_over_pivots, weights), 0.05)
+        b = seconds(partial(over_pivots_once, weights), 0.05)
+        c = seconds(partial(deep.subregularizers, weights), 0.05)
+        yield (
+            f"k = {k}, d = {d:2}{(1 + d) ** k - 1:9}{1e3 * a:10.2f}{a / c:8.0f}"
+            f"{1e3 * b:15.2f}{b / c:8.0f}{1e3 * c:11.3f}"
+        )
+    for name, f in (
+        ("subregularizers", deep.subregularizers),
+        ("regularizer", partial(deep.regularizer, lam=0.5)),
+    ):
+        for what, sizes in (
+            ("depth, d = 50", [(k, 50) for k in (5, 10, 20)]),
+            ("width, k = 20", [(20, d) for d in (50, 100, 200)]),
+        ):
+            nets = [network([d] * (k + 2), rng) for k, d in sizes]
+            times = [seconds(partial(f, net), 0.2) for net in nets]
+            grown = [k if "depth" in what else d for k, d in sizes]
+            exponent = np.polyfit(np.log(grown), np.log(times), 1)[0]
+            cells = "  ".join(f"{n}: {1e3 * t:.1f}" for n, t in zip(grown, times, strict=True))
+            yield f"{name} in the {what}: exponent {exponent:.1f}   ({cells})"
+
+
+class Net(torch.nn.Module):
+    """A bias-free linear network with dropout on its hidden layers, as one would write it."""
+
+    def __init__(self, sizes, theta):
+        super().__init__()
+        layers = []
+        for a, b in pairwise(sizes):
+            layers += [torch.nn.Linear(a, b, bias=False), torch.nn.Dropout(1 - theta)]
+        self.layers = torch.nn.Sequential(*layers[:-1])
+
+    def forward(self, x):
+        return self.layers(x)
+
+
+def plain_steps(target, theta, batch, steps):
+    """The same steps for one run and one rate, with autograd."""
+    d = len(target)
+    net = Net([d, d, d, d], theta)
+    optimizer = torch.optim.SGD(net.parameters(), lr=1e-4)
+    for _ in range(steps):
+        x = torch.randn(batch, d)
+        optimizer.zero_grad()
+        loss = (net(x) - x @ target.T).square().sum(dim=1).mean()
+        loss.backward()
+        optimizer.step()
+
+
+def sampled_training():
+    """Figure 3-2's training, widths 20-20-20-20, 19 rates: microseconds a run, rate and step"""
+    d, steps, theta = 20, 20, np.arange(1, 20) / 20
+    target = torch.randn(d, d)
+    yield f"{'':14}{'plain':>9}{'batched':>9}{'ratio':>9}{'41 runs, 16010 steps':>24}"
+    for batch in (1000, 200, 20):
+        weights = [torch.randn(1, d, d) / d**0.5 for _ in range(3)]
+        options = {"steps": steps, "step_size": 1e-4, "batch": batch}
+        options["generator"] = torch.Generator().manual_seed(0)
+        plain = partial(plain_steps, target, 0.5, batch, steps)
+        batched = partial(deep.train_sampled, target.numpy(), theta, weights, **options)
+        # in turn, so that both meet the same load
+        pairs = [(seconds(plain, 0.01), seconds(batched, 0.01)) for _ in range(7)]
+        a, b = np.min(pairs, axis=0) / [steps, steps * len(theta)]
+        hours = b * len(theta) * 41 * 16010 / 3600
+        yield f"batch {batch:5}   {1e6 * a:9.1f}{1e6 * b:9.1f}{a / b:9.1f}{hours:18.2f} hours"
+    weights = [torch.randn(41, d, d) / d**0.5 for _ in range(3)]
+    start = process_time()
+    deep.train_exact(target.numpy(), theta, weights, steps=5, step_size=1e-4)
+    per_step = (process_time() - start) / 5
+    yield (
+        f"Exact gradient: {1e6 * per_step / 41 / 19:.1f} microseconds, "
+        f"{per_step * 16010 / 3600:.2f} hours at that scale."
+    )
+
+
+TABLES = [subregularizers, sampled_training]

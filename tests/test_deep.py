@@ -1,0 +1,279 @@
+"""Deep linear networks: each formula against a route that does not share its code."""
+
+from itertools import combinations, pairwise, product
+from math import prod
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from heuristics import deep, shallow
+from heuristics.linalg import nuclear_norm, psd_sqrt
+
+examples = settings(deadline=None, max_examples=30, derandomize=True)
+seeds = st.integers(0, 2**32 - 1)
+rates = st.floats(0.1, 0.95)
+sizes = st.lists(st.integers(1, 3), min_size=3, max_size=5)  # d_0, hidden, d_{k+1}
+
+
+def network(sizes, seed, *batch):
+    rng = np.random.default_rng(seed)
+    return [rng.standard_normal((*batch, b, a)) for a, b in pairwise(sizes)]
+
+
+def moment(d, seed):
+    A = np.random.default_rng([seed, 1]).standard_normal((d, d + 1))
+    return A @ A.T
+
+
+def finite_law(sizes, seed, n=6):
+    rng = np.random.default_rng([seed, 2])
+    X = rng.standard_normal((n, sizes[0]))
+    Y = X[:, :1] ** 2 + rng.standard_normal((n, sizes[-1]))  # not linear in x
+    return X, Y, X.T @ X / n, Y.T @ X / n, (Y**2).sum() / n
+
+
+def enumerated(weights, X, Y, theta):
+    """(3.1), mask by mask and sample by sample, without any of the library's code."""
+    total, widths = 0.0, [len(W) for W in weights[:-1]]
+    for bits in product([0, 1], repeat=sum(widths)):
+        masks = np.split(np.array(bits), np.cumsum(widths)[:-1])
+        hidden = X.T
+        for W, b in zip(weights, masks, strict=False):
+            hidden = b[:, None] * (W @ hidden) / theta
+        probability = theta ** sum(bits) * (1 - theta) ** (len(bits) - sum(bits))
+        total += probability * ((Y.T - weights[-1] @ hidden) ** 2).sum() / len(X)
+    return total
+
+
+# ------------------------------------------------------------------------ objective, regularizers
+
+
+@examples
+@given(sizes, rates, seeds)
+def test_objective_is_the_mean_over_masks_and_samples(sizes, theta, seed):
+    weights = network(sizes, seed)
+    X, Y, C, Cyx, Ey2 = finite_law(sizes, seed)
+    expected = pytest.approx(enumerated(weights, X, Y, theta), rel=1e-11)
+    assert deep.objective_by_enumeration(weights, X, Y, theta) == expected
+    assert deep.objective(weights, (1 - theta) / theta, C, Cyx, Ey2) == expected
+
+
+@examples
+@given(sizes, rates, seeds)
+def test_masked_maps_are_unbiased_with_variance_R(sizes, theta, seed):
+    weights, C = network(sizes, seed), moment(sizes[0], seed)
+    maps, p = deep.masked_maps(weights, theta)
+    assert p.sum() == pytest.approx(1, rel=1e-13)
+    M = deep.network_map(weights)
+    np.testing.assert_allclose(np.tensordot(p, maps, 1), M, rtol=1e-10, atol=1e-12)
+    variance = p @ np.einsum("nij,jk,nik->n", maps - M, C, maps - M)
+    found = deep.regularizer(weights, (1 - theta) / theta, C)
+    assert found == pytest.approx(variance, rel=1e-10)
+
+
+@examples
+@given(sizes, st.floats(0.01, 20), seeds)
+def test_subregularizers_are_the_sums_over_pivots(sizes, lam, seed):
+    weights, C = network(sizes, seed), moment(sizes[0], seed)
+    k = len(sizes) - 2
+    R = deep.subregularizers(weights, C)
+    np.testing.assert_allclose(R, deep.subregularizers_over_pivots(weights, C), rtol=1e-11)
+    by_sets = np.zeros(k)
+    for l in range(1, k + 1):
+        for pivots in combinations(range(1, k + 1), l):
+            products = deep.pivot_products(weights, pivots, C)
+            assert products.shape == tuple(sizes[j] for j in pivots)
+            by_sets[l - 1] += (products**2).sum()
+    np.testing.assert_allclose(R, by_sets, rtol=1e-11)
+    total = R @ lam ** np.arange(1, k + 1)
+    assert deep.regularizer(weights, lam, C) == pytest.approx(total, rel=1e-12)
+
+
+def test_the_top_subregularizer_sums_over_paths():
+    weights = network([2, 3, 2, 4], 0)
+    paths = product(range(4), range(2), range(3), range(2))
+    W1, W2, W3 = weights
+    total = sum((W3[a, b] * W2[b, c] * W1[c, d]) ** 2 for a, b, c, d in paths)
+    assert deep.subregularizers(weights)[-1] == pytest.approx(total, rel=1e-13)
+
+
+def test_one_hidden_layer_is_the_shallow_network():
+    W1, W2 = network([3, 4, 2], 1)
+    C = moment(3, 1)
+    expected = shallow.regularizer(W2, W1.T, 0.7, C)
+    assert deep.regularizer([W1, W2], 0.7, C) == pytest.approx(expected, rel=1e-13)
+
+
+def test_small_rates_cost_no_accuracy():
+    weights = network([3, 4, 3, 2], 2)
+    R1, R2 = deep.subregularizers(weights)
+    assert deep.regularizer(weights, 1e-13) == pytest.approx(1e-13 * (R1 + 1e-13 * R2), rel=1e-13)
+
+
+@examples
+@given(sizes, st.floats(0, 20), seeds)
+def test_gradient_is_that_of_automatic_differentiation(sizes, lam, seed):
+    weights = network(sizes, seed)
+    _, _, C, Cyx, Ey2 = finite_law(sizes, seed)
+    tensors = [torch.tensor(W, requires_grad=True) for W in weights]
+    S, M = torch.tensor(C), torch.eye(sizes[0], dtype=torch.float64)
+    for i, W in enumerate(tensors):
+        masked = S + lam * torch.diag(torch.diag(S)) if i else S
+        S, M = W @ masked @ W.T, W @ M
+    value = Ey2 - 2 * (M * torch.tensor(Cyx)).sum() + torch.trace(S)
+    assert deep.objective(weights, lam, C, Cyx, Ey2) == pytest.approx(value.item(), rel=1e-11)
+    expected = [g.numpy() for g in torch.autograd.grad(value, tensors)]
+    for g, e in zip(deep.gradient(weights, lam, C, Cyx), expected, strict=True):
+        np.testing.assert_allclose(g, e, rtol=1e-10, atol=1e-10 * np.abs(e).max())
+
+
+def test_batches_agree_with_single_networks():
+    sizes, lam = [3, 2, 4, 2], np.array([0.2, 3.0])
+    weights, C = network(sizes, 3, 2), moment(3, 3)
+    Cyx = np.ones((2, 3))
+    gaps = deep.equalization_gaps(weights, lam, C)
+    for i in range(2):
+        one = [W[i] for W in weights]
+        expected = deep.objective(one, lam[i], C, Cyx, 5.0)
+        assert deep.objective(weights, lam, C, Cyx, 5.0)[i] == pytest.approx(expected, rel=1e-13)
+        for g, e in zip(
+            deep.gradient(weights, lam, C, Cyx), deep.gradient(one, lam[i], C, Cyx), strict=True
+        ):
+            np.testing.assert_allclose(g[i], e, rtol=1e-11, atol=1e-11)
+        single = deep.equalization_gaps(one, lam[i], C)
+        np.testing.assert_allclose(gaps.parts[i], single.parts, rtol=1e-11)
+        assert gaps.total[i] == pytest.approx(single.total, rel=1e-11)
+
+
+@examples
+@given(sizes, seeds)
+def test_invariance_under_rescaling_of_nodes(sizes, seed):
+    weights, C = network(sizes, seed), moment(sizes[0], seed)
+    rng = np.random.default_rng(seed)
+    D = [np.exp(rng.normal(size=d)) * rng.choice([-1, 1], d) for d in sizes[1:-1]]
+    D = [np.ones(sizes[0]), *D, np.ones(sizes[-1])]
+    scaled = [W * D[i + 1][:, None] / D[i] for i, W in enumerate(weights)]
+    R = deep.subregularizers(weights, C)
+    np.testing.assert_allclose(deep.subregularizers(scaled, C), R, rtol=1e-10)
+    doubled = [2 * weights[0], *weights[1:]]
+    np.testing.assert_allclose(deep.subregularizers(doubled, C), 4 * R, rtol=1e-12)
+    whitened = [weights[0] @ psd_sqrt(C), *weights[1:]]
+    np.testing.assert_allclose(deep.subregularizers(whitened), R, rtol=1e-9)
+
+
+# ----------------------------------------------------------------------- bounds, equalized networks
+
+
+@examples
+@given(st.lists(st.integers(1, 50), min_size=1, max_size=6), st.floats(1e-13, 100))
+def test_effective_regularization_is_the_sum_over_subsets(widths, lam):
+    k = len(widths)
+    e = [sum(1 / prod(s) for s in combinations(widths, l)) for l in range(1, k + 1)]
+    np.testing.assert_allclose(deep.effective_regularization_parts(widths), e, rtol=1e-13)
+    expected = sum(lam ** (l + 1) * x for l, x in enumerate(e))
+    assert deep.effective_regularization(widths, lam) == pytest.approx(expected, rel=1e-13)
+
+
+@examples
+@given(sizes, st.floats(0.01, 20), seeds)
+def test_lower_bounds(sizes, lam, seed):
+    weights, C = network(sizes, seed), moment(sizes[0], seed)
+    norm = nuclear_norm(deep.network_map(weights) @ psd_sqrt(C))
+    widths = sizes[1:-1]
+    gaps = deep.equalization_gaps(weights, lam, C)
+    R = deep.subregularizers_over_pivots(weights, C)
+    for l, (r, gap) in enumerate(zip(R, gaps.parts, strict=True), 1):
+        bound = norm**2 * sum(1 / prod(s) for s in combinations(widths, l))
+        assert gap == pytest.approx(r / bound - 1, rel=1e-9, abs=1e-11)
+        assert gap > -1e-12
+    bound = norm**2 * (prod(1 + lam / d for d in widths) - 1)
+    expected = deep.regularizer(weights, lam, C) / bound - 1
+    assert gaps.total == pytest.approx(expected, rel=1e-9, abs=1e-10)
+
+
+@examples
+@given(sizes, seeds)
+def test_equalization_defect_is_the_largest_deviation(sizes, seed):
+    weights, C = network(sizes, seed), moment(sizes[0], seed)
+    widths, worst = sizes[1:-1], 0.0
+    norm = nuclear_norm(deep.network_map(weights) @ psd_sqrt(C))
+    for l in range(1, len(widths) + 1):
+        for pivots in combinations(range(1, len(widths) + 1), l):
+            products = np.abs(deep.pivot_products(weights, pivots, C))
+            ratio = products * prod(sizes[j] for j in pivots) / norm
+            worst = max(worst, np.abs(ratio - 1).max())
+    assert deep.equalization_defect(weights, C) == pytest.approx(worst, rel=1e-10, abs=1e-13)
+
+
+@examples
+@given(sizes, seeds)
+def test_rank_one_implementation_is_equalized(sizes, seed):
+    rng = np.random.default_rng(seed)
+    u, v, C = rng.normal(size=sizes[-1]), rng.normal(size=sizes[0]), moment(sizes[0], seed)
+    weights = deep.rank_one_implementation(u, v, sizes[1:-1])
+    np.testing.assert_allclose(deep.network_map(weights), np.outer(u, v), rtol=1e-12, atol=1e-13)
+    assert deep.is_equalized(weights, C)
+    gaps = deep.equalization_gaps(weights, 0.3, C)
+    np.testing.assert_allclose([*gaps.parts, gaps.total], 0, atol=1e-11)
+    weights[0] = weights[0] * np.linspace(1, 1.01, sizes[1])[:, None]
+    assert sizes[1] == 1 or not deep.is_equalized(weights, C)
+
+
+def test_equal_norms_do_not_suffice():
+    weights = [np.array([[1.0], [0.0]]), np.array([[1.0, 0.0]])]
+    assert deep.equalization_defect(weights) == pytest.approx(1)
+    assert deep.equalization_gaps(weights, 1.0).total == pytest.approx(1)
+
+
+# ------------------------------------------------------------------------------------ bad arguments
+
+W = network([3, 2, 2, 2], 0)
+I3 = np.eye(3)
+
+
+@pytest.mark.parametrize(
+    ("call", "named"),
+    [
+        (lambda: deep.regularizer([], 0.1), "weights"),
+        (lambda: deep.regularizer([W[0]], 0.1), "weights"),
+        (lambda: deep.regularizer([W[0], np.eye(3), W[2]], 0.1), "W_2"),
+        (lambda: deep.regularizer([W[0], W[1] * np.nan, W[2]], 0.1), "W_2"),
+        (lambda: deep.regularizer([W[0][None], *W[1:]], 0.1), "batch"),
+        (lambda: deep.regularizer(W, -0.1), "lam"),
+        (lambda: deep.regularizer(W, 0.1, np.triu(np.ones((3, 3)))), "C must be symmetric"),
+        (lambda: deep.regularizer(W, 0.1, -I3), "C must be positive"),
+        (lambda: deep.subregularizers(W, np.eye(2)), "C"),
+        (lambda: deep.objective(W, 0.1, I3, np.ones((3, 2)), 1.0), "Cyx"),
+        (lambda: deep.objective(W, 0.1, I3, np.ones((2, 3)), -1.0), "Ey2"),
+        (lambda: deep.objective_by_enumeration(W, np.ones((1, 3)), np.ones((1, 2)), 0), "theta"),
+        (lambda: deep.masked_maps(network([1, 11, 10, 1], 0), 0.5), "20 hidden"),
+        (lambda: deep.masked_maps([X[None] for X in W], 0.5), "W_1"),
+        (lambda: deep.pivot_products(W, [2, 1]), "pivots"),
+        (lambda: deep.pivot_products(W, [3]), "pivots"),
+        (lambda: deep.effective_regularization([], 0.1), "widths"),
+        (lambda: deep.effective_regularization(3, 0.1), "widths"),
+        (lambda: deep.effective_regularization([2.0], 0.1), "width"),
+        (lambda: deep.equalization_gaps(W, 0.0), "lam"),
+        (lambda: deep.equalization_gaps([0 * X for X in W], 0.1), "non-zero map"),
+        (lambda: deep.is_equalized([0 * X for X in W]), "non-zero map"),
+        (lambda: deep.is_equalized(W, tol=-1), "tol"),
+        (lambda: deep.rank_one_implementation([1.0], [], [2]), "v"),
+        (lambda: deep.envelope_optimum(np.ones((2, 3)), np.diag([1.0, 1, 0]), 0.1), "C"),
+        (lambda: deep.envelope_optimum(np.ones((2, 3)), I3, 0.1, r=0), "r must"),
+        (lambda: deep.induced_regularizer([2, 1, 1], [3, 2], 0.1), "rank"),
+        (lambda: deep.induced_regularizer([2, -1], [3, 2], 0.1), "sigma"),
+        (lambda: deep.induced_regularizer([2, 1], [3, 2], 0), "lam"),
+        (lambda: deep.optimal_implementation(I3, [3, 2], 0.1), "rank"),
+        (lambda: deep.optimal_implementation(I3, [3, 3], 0.1, np.diag([1.0, 1, 0])), "C"),
+        (lambda: deep.implementation(np.eye(2), [2], [[1.5, 0.4]], 0.1), "allocation"),
+        (lambda: deep.local_optimum([1, 1], [3, 3], 0.1, 3), "rank"),
+        (lambda: deep.global_optimum([1, 1], [3, 3], -1), "lam"),
+    ],
+)
+def test_bad_arguments_get_one_clear_sentence(call, named):
+    with pytest.raises(ValueError, match=named) as error:
+        call()
+    assert "\n" not in str(error.value)

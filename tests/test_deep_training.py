@@ -1,0 +1,186 @@
+"""Trainers of deep linear networks: one step against autograd, long runs against the theory."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+import torch
+
+from heuristics import deep
+
+SIZES = (3, 4, 2, 2)
+THETA = (0.5, 0.9, 1.0)
+
+
+def starts(sizes=SIZES, runs=2, seed=0, dtype=torch.float64, scale=0.7):
+    g = torch.Generator().manual_seed(seed)
+    return [scale * torch.randn(runs, b, a, generator=g, dtype=dtype) for a, b in pairwise(sizes)]
+
+
+def plain_step(weights, theta, x, y, uniforms, step_size):
+    """A step of SGD with dropout for one network, by automatic differentiation."""
+    weights = [W.clone().requires_grad_() for W in weights]
+    hidden = x
+    for W, u in zip(weights, uniforms, strict=False):
+        hidden = torch.where(u < theta, hidden @ W.T / theta, 0.0)
+    loss = (y - hidden @ weights[-1].T).square().sum(dim=1).mean()
+    gradients = torch.autograd.grad(loss, weights)
+    return [W.detach() - step_size * g for W, g in zip(weights, gradients, strict=True)]
+
+
+def test_a_sampled_step_is_that_of_automatic_differentiation():
+    weights, batch = starts(), 7
+    target = np.arange(6.0).reshape(2, 3)
+    trained = deep.train_sampled(
+        target,
+        THETA,
+        weights,
+        steps=2,
+        step_size=lambda t: 0.1 / (1 + t),
+        batch=batch,
+        generator=torch.Generator().manual_seed(3),
+    )
+    g = torch.Generator().manual_seed(3)
+    expected = [[[W[run] for W in weights] for run in range(2)] for _ in THETA]
+    for t in range(2):
+        x = torch.randn(2, batch, 3, generator=g, dtype=torch.float64)
+        y = x @ torch.tensor(target).T
+        u = [torch.rand(2, batch, d, generator=g, dtype=torch.float64) for d in SIZES[1:-1]]
+        for i, theta in enumerate(THETA):
+            for run in range(2):
+                uniforms = [v[run] for v in u]
+                expected[i][run] = plain_step(
+                    expected[i][run], theta, x[run], y[run], uniforms, 0.1 / (1 + t)
+                )
+    for j, W in enumerate(trained.weights):
+        for i in range(len(THETA)):
+            for run in range(2):
+                np.testing.assert_allclose(W[i, run], expected[i][run][j], rtol=1e-11, atol=1e-12)
+
+
+def test_the_mean_sampled_step_is_the_exact_step():
+    weights, target = starts(runs=1), np.eye(2, 3)
+    options = {"steps": 1, "step_size": 0.01}
+    sampled = deep.train_sampled(
+        target,
+        [0.6],
+        weights,
+        batch=200_000,
+        generator=torch.Generator().manual_seed(0),
+        **options,
+    )
+    exact = deep.train_exact(target, [0.6], weights, **options)
+    for W, s, e in zip(weights, sampled.weights, exact.weights, strict=True):
+        step = (e[0] - W).norm()
+        assert (s - e).norm() < 0.02 * step  # an error of about 1 / sqrt(batch)
+
+
+def test_exact_training_is_gradient_descent():
+    weights = starts()
+    rng = np.random.default_rng(0)
+    A, Cyx = rng.standard_normal((3, 3)), rng.standard_normal((2, 3))
+    C = A @ A.T
+    trained = deep.train_exact(Cyx, THETA, weights, steps=5, step_size=0.003, C=C)
+    for i, theta in enumerate(THETA):
+        W = [w.numpy() for w in weights]
+        for _ in range(5):
+            g = deep.gradient(W, (1 - theta) / theta, C, Cyx)
+            W = [w - 0.003 * d for w, d in zip(W, g, strict=True)]
+        for found, w in zip(trained.weights, W, strict=True):
+            np.testing.assert_allclose(found[i], w, rtol=1e-11, atol=1e-12)
+
+
+def test_exact_training_with_one_output_reaches_the_equalized_optimum():
+    """Corollary 1: the map Cyx C^{-1} / (1 + nu), by equalized weights."""
+    target, theta = np.array([[1.0, -2.0, 0.5]]), np.array([0.3, 0.4])
+    C = np.diag([1.0, 0.8, 1.5])
+    trained = deep.train_exact(
+        target @ C, theta, starts((3, 4, 3, 1)), steps=8000, step_size=0.02, C=C
+    )
+    W = [w.numpy() for w in trained.weights]
+    lam = ((1 - theta) / theta)[:, None]
+    shrunk = target / (1 + deep.effective_regularization([4, 3], lam))[..., None, None]
+    np.testing.assert_allclose(
+        deep.network_map(W), np.broadcast_to(shrunk, (2, 2, 1, 3)), atol=1e-6
+    )
+    assert deep.equalization_gaps(W, lam, C).total.max() < 1e-6
+
+
+def test_sampled_training_comes_near_the_optimum():
+    target, theta = np.diag([2.0, 1.6]), (0.8, 0.5)
+    trained = deep.train_sampled(
+        target,
+        theta,
+        starts((2, 4, 4, 2), runs=3, dtype=torch.float32, scale=0.5),
+        steps=3000,
+        step_size=lambda t: 0.02 / (1 + t / 300),
+        batch=20,
+        generator=torch.Generator().manual_seed(0),
+    )
+    for i, t in enumerate(theta):
+        lam = (1 - t) / t
+        W = [w[i].double().numpy() for w in trained.weights]
+        values = deep.objective(W, lam, None, target, 0.0)
+        ends = [deep.local_optimum([2.0, 1.6], (4, 4), lam, rank) for rank in (1, 2)]
+        ends = [end.value for end in ends if end is not None]
+        for value in values:  # every run ends at one of the local optima
+            assert min(abs(value / end - 1) for end in ends) < 0.01
+
+
+def test_observations_and_common_random_numbers():
+    weights = starts(runs=1)
+    seen = []
+
+    def observe(state):
+        seen.append([W.shape for W in state])
+        return {"norm": state[0].norm(dim=(2, 3))}
+
+    trained = deep.train_sampled(
+        np.ones((2, 3)),
+        [0.5, 0.5],
+        weights,
+        steps=5,
+        step_size=0.01,
+        batch=3,
+        generator=torch.Generator().manual_seed(0),
+        every=2,
+        observe=observe,
+    )
+    assert trained.times.tolist() == [0, 2, 4, 5]
+    assert trained.observed["norm"].shape == (4, 2, 1)
+    assert seen[0] == [(2, 1, *W.shape[1:]) for W in weights]
+    np.testing.assert_array_equal(trained.weights[0][0], trained.weights[0][1])
+    np.testing.assert_array_equal(weights[0], starts(runs=1)[0])
+    np.testing.assert_allclose(
+        trained.observed["norm"][-1], trained.weights[0].norm(dim=(2, 3)), rtol=1e-14
+    )
+
+
+@pytest.mark.parametrize(
+    ("change", "named"),
+    [
+        ({"theta": [0.0]}, "theta"),
+        ({"theta": 0.5}, "theta"),
+        ({"target": np.ones((3, 3))}, "target"),
+        ({"weights": [np.ones((1, 2, 2))] * 2}, "weights"),
+        ({"weights": [torch.ones(1, 2, 3), torch.ones(1, 2, 3)]}, "W_2"),
+        ({"weights": [W[0] for W in starts()]}, "weights"),
+        ({"steps": 0}, "steps"),
+        ({"step_size": 0.0}, "step_size"),
+        ({"batch": 0}, "batch"),
+        ({"every": 0}, "every"),
+        ({"generator": 7}, "generator"),
+    ],
+)
+def test_bad_arguments_get_one_clear_sentence(change, named):
+    good = {
+        "target": np.ones((2, 3)),
+        "theta": [0.5],
+        "weights": starts(),
+        "steps": 1,
+        "step_size": 0.1,
+        "batch": 2,
+        "generator": torch.Generator(),
+    }
+    with pytest.raises(ValueError, match=named):
+        deep.train_sampled(**{**good, **change})
