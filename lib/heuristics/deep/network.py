@@ -1,11 +1,10 @@
 """Deep linear networks: the dropout objective, its regularizers, and equalized networks.
 
 After layer j, h_j is the vector of activations and S_j = E h_j h_j^T over inputs and masks. A mask
-divided by theta has mean 1 and variance lam, so that S_{j+1} = W (S_j + lam diag S_j) W^T; all of
-the chapter's sums over pivots are coefficients of this recursion.
+divided by theta has mean 1 and variance lam, so that S_{j+1} = W (S_j + lam diag S_j) W^T.
 """
 
-from itertools import combinations, pairwise, product
+from itertools import accumulate, combinations, pairwise, product
 from typing import NamedTuple
 
 import numpy as np
@@ -131,16 +130,23 @@ def subregularizers(weights, C=None):
     """The sub-regularizers R_1, ..., R_k with R = sum_l lam^l R_l.
 
     weights, C: as in `objective`. Returns (..., k). Raises ValueError for bad arguments.
-    The recursion for S_j runs on polynomials in lam. Cost: O(k^2 d^3).
+    Sums over pivots are sums over paths that jump from pivot to pivot, each jump with a squared
+    entry of the product of the weights between: from layer to layer, the rows of `sums` collect
+    those that end at a node, the columns the number of pivots. Cost: O(k^2 d^3).
     Source: thesis, Proposition 8.
     """
-    weights, C = _network(weights, C)
-    moments = (weights[0] @ C @ weights[0].mT)[None]  # leading axis: the power of lam
-    for W in weights[1:]:
-        masked = np.concatenate([moments, np.zeros_like(moments[:1])])
-        masked[1:] += np.eye(W.shape[-1]) * moments
-        moments = W @ masked @ W.mT
-    return np.moveaxis(np.trace(moments[1:], axis1=-2, axis2=-1), 0, -1)
+    weights = arguments.layers(weights)
+    k, d0 = len(weights) - 1, weights[0].shape[-1]
+    ends = list(accumulate(_widths(weights), initial=d0))
+    sums = np.zeros((*weights[0].shape[:-2], ends[-1], k + 1))
+    sums[..., :d0, 0] = 1
+    products = weights[0]  # of the weights from every node of earlier layers, side by side
+    if C is not None:
+        products = products @ psd_sqrt(arguments.matrix("C", C, rows=d0))
+    for n, W, new in zip(ends, weights[1:], ends[1:], strict=False):
+        sums[..., n:new, 1:] = (products * products @ sums[..., :n, :])[..., :-1]
+        products = np.concatenate([W @ products, W], axis=-1)
+    return (products * products @ sums).sum(-2)[..., 1:]
 
 
 def pivot_products(weights, pivots, C=None):
