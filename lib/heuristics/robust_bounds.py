@@ -7,7 +7,7 @@ Bounds on rounds and steps are numbers, not rounded up, unless they say so.
 
 from dataclasses import astuple, dataclass
 from functools import cache
-from math import ceil, exp, floor, sqrt
+from math import ceil, floor, sqrt
 from typing import NamedTuple
 
 import numpy as np
@@ -90,7 +90,7 @@ def surrogate_factor(nu, step, steps, k=1):
     k: 1 for c = 4 e^(nu^2 / (step steps)), or a number down to `self_bounding_constant` for a
     smaller c. Source: beyond the thesis, consequence 2 of Theorem 3.
     """
-    return 4 ** (1 / (2 - k)) * exp(nu**2 / ((2 - k) * step * steps))
+    return 4 ** (1 / (2 - k)) * np.exp(nu**2 / ((2 - k) * step * steps))
 
 
 def margin_pgd_steps(level, alpha):
