@@ -1,0 +1,113 @@
+"""The grid searches against a full sort on small grids, and the hand count on the large one."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from heuristics.grid import RADIUS, READINGS, axis, grid_topk, grid_topk_pruned
+
+X = np.array([3, 2, 1])
+LOSSES = {  # as one would write them down, to be maximized
+    "cross entropy": lambda f: np.logaddexp.reduce(f, axis=-1) - f[..., 0],
+    "margin": lambda f: -np.logaddexp(0, f[..., 0] - f[..., 1:].max(-1)),
+    "greedy": lambda f: f[..., 1:].max(-1) - np.logaddexp.reduce(f, axis=-1),
+    "negated logits": lambda f: -f[..., 0] - np.logaddexp.reduce(-f, axis=-1),
+    "pairwise": lambda f: -np.logaddexp(0, f[..., :1] - f[..., 1:]).sum(-1),
+}
+
+
+def sorted_by(reading, points, radius):
+    """All points of the ball, best first, and their losses and flips."""
+    delta = np.stack(np.meshgrid(points, points, points, indexing="ij"), -1).reshape(-1, 3)
+    delta = delta[(delta**2).sum(1) <= radius**2]
+    f = X + delta
+    losses = LOSSES[reading](f)
+    order = np.argsort(-losses, kind="stable")
+    return losses[order], (f[:, 0] < f[:, 1:].max(1))[order]
+
+
+@given(
+    st.sampled_from(sorted(READINGS)),
+    st.integers(2, 45),
+    st.sampled_from(["closed", "half-open", "interior", "midpoints"]),
+    st.floats(0.3, 0.9),
+    st.integers(1, 300),
+)
+def test_both_searches_agree_with_a_full_sort(reading, n, ends, radius, k):
+    points = axis(n, ends)
+    losses, flips = sorted_by(reading, points, radius)
+    full = grid_topk(k, reading, points=points, radius=radius)
+    pruned = grid_topk_pruned(k, reading, points=points, radius=radius)
+    for field in ("displacements", "scores", "flips"):
+        np.testing.assert_array_equal(getattr(full, field), getattr(pruned, field))
+    assert full.visited == len(losses)
+    assert pruned.visited <= full.visited
+    assert full.flips_in_ball == flips.sum()
+    found = LOSSES[reading](X + full.displacements)
+    np.testing.assert_allclose(found, losses[:k], atol=1e-12)
+    assert len(np.unique(full.displacements, axis=0)) == len(found) == min(k, len(losses))
+
+
+def test_figure_6_2_by_both_searches():
+    """512 million points. The counts are those of the register, found by other programs."""
+    counts = {"cross entropy": [0, 0, 0], "margin": [10, 100, 172]}
+    for reading, expected in counts.items():
+        full, pruned = grid_topk(1000, reading), grid_topk_pruned(1000, reading)
+        assert (full.visited, full.flips_in_ball) == (487_799_080, 172)
+        assert pruned.visited < 1_000_000
+        np.testing.assert_array_equal(full.displacements, pruned.displacements)
+        assert [full.flips[:k].sum() for k in (10, 100, 1000)] == expected
+
+
+@pytest.mark.parametrize("reading", ["greedy", "negated logits", "pairwise"])
+def test_other_readings_put_no_flip_among_the_best_1000(reading):
+    assert not grid_topk_pruned(1000, reading).flips.any()
+
+
+def test_first_flip_of_cross_entropy_comes_after_22179_points():
+    flips = grid_topk_pruned(22_200, "cross entropy").flips
+    assert flips.argmax() == 22_179
+
+
+@pytest.mark.parametrize(
+    ("ends", "radius", "expected"),
+    [
+        ("closed", RADIUS, 172),
+        ("half-open", RADIUS, 148),
+        ("interior", RADIUS, 112),
+        ("midpoints", RADIUS, 148),
+        ("closed", 0.501001**0.5, 208),
+        ("closed", 0.7075, 0),
+    ],
+)
+def test_number_of_flips_depends_on_the_ends_and_on_the_radius(ends, radius, expected):
+    """The margin orders flips first, so that the best 300 contain all of them."""
+    flips = grid_topk_pruned(300, "margin", points=axis(ends=ends), radius=radius).flips
+    assert flips.sum() == flips[:expected].sum() == expected
+
+
+def test_coarser_grid_has_flips_under_cross_entropy():
+    """The control: 5/19/28 and 9/34/68, so that a count of 0 means something."""
+    for radius, expected in ((0.72, [5, 19, 28]), (0.74, [9, 34, 68])):
+        for search in (grid_topk, grid_topk_pruned):
+            flips = search(1000, "cross entropy", points=axis(60), radius=radius).flips
+            assert [flips[:k].sum() for k in (10, 100, 1000)] == expected
+
+
+@pytest.mark.parametrize(
+    ("change", "name"),
+    [
+        ({"k": 0}, "k must"),
+        ({"reading": "hinge"}, "reading must"),
+        ({"points": [0.1, 0.1]}, "points must be increasing"),
+        ({"radius": 0}, "radius must"),
+        ({"radius": np.nan}, "radius must"),
+    ],
+)
+def test_bad_arguments_are_named(change, name):
+    for search in (grid_topk, grid_topk_pruned):
+        with pytest.raises(ValueError, match=name):
+            search(**({"k": 5, "reading": "margin", "points": axis(5)} | change))
+    with pytest.raises(ValueError, match="ends must"):
+        axis(5, "open")
