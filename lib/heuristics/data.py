@@ -11,14 +11,18 @@ import io
 import math
 import os
 import re
+import warnings
 import zipfile
 import zlib
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-import pooch
 from sklearn.datasets import load_digits
+
+with warnings.catch_warnings():  # its progress bars warn in notebooks that have no widgets
+    warnings.simplefilter("ignore")
+    import pooch
 
 CACHE = pooch.os_cache("heuristics")
 RATING = re.compile(r"([1-9]\d{0,17})\t([1-9]\d{0,17})\t([1-5])\t(\d{1,18})", re.ASCII)
