@@ -42,6 +42,7 @@ def test_search_names_bad_arguments(M, widths, starts, named):
         ((3,), [2.0, 1.0, 0.5], 0.7),
         ((3, 2), [1.0, 0.9, 0.5], 0.2),
         ((2, 3, 2), [300.0, 200.0], 0.3),
+        ((3, 3, 3), [1.0, 0.9, 0.5], 3.0),  # the Hessian of Phi is zero where d = (k - 1) lam / 2
     ],
 )
 def test_search_finds_the_global_optimum(widths, m, lam):

@@ -61,6 +61,7 @@ def newton_step(x, t, lam, sign):
     a = lam / (x + lam)
     b = a * (1 + x / (x + lam))
     pivot = 1 + sign * (a * a / b).sum(axis=0)
+    pivot[np.abs(pivot) < 1e-8] = 1e-8  # a singular block may yet be definite on the budgets
     pivot = np.where(pivot == 0, np.finfo(float).eps, pivot)  # x at a point of inflection
 
     def solve(v):  # the Hessian's inverse times v (..., k, r)
