@@ -8,6 +8,7 @@ from scipy.linalg import null_space
 from scipy.optimize import brentq, minimize
 
 from heuristics import deep
+from heuristics.deep import optima
 from heuristics.linalg import nuclear_norm, psd_sqrt, with_spectrum
 
 examples = settings(deadline=None, max_examples=30, derandomize=True)
@@ -339,3 +340,16 @@ def test_theorem_e_local_minimum_by_its_hessian():
     values = np.linalg.eigvalsh(H + H.T) / 2
     assert values[0] > -1e-8
     assert null_space(H, rcond=1e-7).shape[1] == 5  # sum of widths, and one more as m_1 = m_2
+
+
+def test_two_searches_find_the_same_local_maximum():
+    """With equal widths one unknown is left; the general climb finds its maximum from far."""
+    for m, k, d, lam in (([2.0, 1.6, 1.1], 2, 6, 0.4), ([2.0, 1.3], 3, 5, 0.25)):
+        m = np.array(m)
+        (shares,) = optima._equal_width_shares(m, k, lam, float(d))
+        x = d * shares
+        prices = m**2 * x ** (k - 1) / (x + lam) ** (k + 1)
+        np.testing.assert_allclose(prices, prices[0], rtol=1e-11)
+        for start in (np.full(m.size, 1 / m.size), shares**4 / (shares**4).sum()):
+            climbed = optima._climb(m, np.full((k, m.size), float(d)) * start, lam)
+            np.testing.assert_allclose(climbed, np.broadcast_to(x, climbed.shape), rtol=1e-9)
