@@ -9,12 +9,13 @@ import sys
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # one core, set before NumPy and torch start
 
+import bench_attacks
 import bench_deep
 import bench_shallow
 
 if __name__ == "__main__":
     word = " ".join(sys.argv[1:])
-    for table in bench_shallow.TABLES + bench_deep.TABLES:
+    for table in bench_shallow.TABLES + bench_deep.TABLES + bench_attacks.TABLES:
         title = table.__doc__.splitlines()[0]
         if word in title:
             print(f"\n{title}\n")

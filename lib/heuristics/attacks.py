@@ -119,11 +119,11 @@ def pgd(
     _check_inputs(x, clip)
     objective, eta = _checked_options(norm, step, loss, reduction)
     eps, steps = arguments.nonnegative("eps", eps), arguments.positive_integer("steps", steps)
-    u = x
+    u, project = x, _projection(x, norm, eps, clip)
     if random_start:
         if not isinstance(generator, torch.Generator):
             raise ValueError(f"generator must be a torch.Generator, but it was {generator!r}.")
-        u = _project(x + _random(x, norm, eps, generator), x, norm, eps, clip)
+        u = project(x + _random(x, norm, eps, generator))
     best, least, labels = x, None, None
     for t in range(steps):
         u = u.detach().requires_grad_()
@@ -132,11 +132,8 @@ def pgd(
         if best_iterate:
             best, least = _keep(best, least, u, logits, labels)
         (g,) = torch.autograd.grad(objective(logits, labels).sum(), u)
-        if normalize:
-            g = _steepest(g, norm)
-        elif reduction == "mean":
-            g = g / len(x)
-        u = _project(u.detach() + eta(t) * g, x, norm, eps, clip)
+        rate = eta(t) / len(x) if reduction == "mean" and not normalize else eta(t)
+        u = project(_ascend(u.detach(), g, rate, norm, normalize))
     if not best_iterate:
         return u
     with torch.no_grad():
@@ -185,20 +182,29 @@ def _lengths(v):
     return v.flatten(1).norm(dim=1).reshape(-1, *[1] * (v.ndim - 1))
 
 
-def _steepest(g, norm):
-    tiny = torch.finfo(g.dtype).tiny
-    return g.sign() if norm == math.inf else g / _lengths(g).clamp_min(tiny)
+def _ascend(u, g, eta, norm, normalize):
+    """u + eta g, or eta times the steepest direction; few passes over memory."""
+    if normalize and norm == 2:
+        shortest = 2.0**30 * torch.finfo(g.dtype).tiny  # eta / shortest is finite: no inf * 0
+        return torch.addcmul(u, g, eta / _lengths(g).clamp_min(shortest))
+    return torch.add(u, g.sign() if normalize else g, alpha=eta)
 
 
-def _project(u, x, norm, eps, clip):
-    """Into the ball, then into the box: this keeps u in the ball, because x is in the box."""
-    delta = u - x
+def _projection(x, norm, eps, clip):
+    """The map into the ball, then into the box: u stays in the ball, because x is in the box."""
     if norm == math.inf:
-        delta = delta.clamp(-eps, eps)
-    else:
-        tiny = torch.finfo(x.dtype).tiny
-        delta = delta * (eps / _lengths(delta).clamp_min(max(eps, tiny)))
-    return x + delta if clip is None else (x + delta).clamp(*clip)
+        low, high = x - eps, x + eps
+        if clip is not None:
+            low, high = low.clamp_min(clip[0]), high.clamp_max(clip[1])
+        return lambda u: torch.clamp(u, low, high)
+    tiny = torch.finfo(x.dtype).tiny
+
+    def project(u):
+        delta = u - x
+        u = torch.addcmul(x, delta, eps / _lengths(delta).clamp_min(max(eps, tiny)))
+        return u if clip is None else u.clamp_(*clip)
+
+    return project
 
 
 def _random(x, norm, eps, generator):
@@ -206,7 +212,8 @@ def _random(x, norm, eps, generator):
     options = {"generator": generator, "dtype": x.dtype, "device": x.device}
     if norm == math.inf:
         return eps * (2 * torch.rand(x.shape, **options) - 1)
-    direction = _steepest(torch.randn(x.shape, **options), 2)
+    direction = torch.randn(x.shape, **options)
+    direction = direction / _lengths(direction)
     radius = torch.rand(len(x), **options) ** (1 / x[0].numel())
     return eps * radius.reshape(-1, *[1] * (x.ndim - 1)) * direction
 
@@ -245,10 +252,15 @@ def _checked_options(norm, step, loss, reduction):
     if reduction not in ("sum", "mean"):
         raise ValueError(f"reduction must be 'sum' or 'mean', but it was {reduction!r}.")
 
-    def eta(t):
-        return arguments.nonnegative("step", step(t) if callable(step) else step)
+    if callable(step):
+        schedule = step
+    else:
+        constant = arguments.nonnegative("step", step)
 
-    return (loss if callable(loss) else LOSSES[loss]), eta
+        def schedule(t):
+            return constant
+
+    return (loss if callable(loss) else LOSSES[loss]), schedule
 
 
 def _logits(model, x):
