@@ -10,6 +10,7 @@ from heuristics.leaky import LeakyNetwork, lipschitz, margin, pgd, pgd_path
 from heuristics.worst_case import (
     beta_robust_error,
     level,
+    plane_candidates,
     robust_error,
     worst_case,
     worst_case_by_faces,
@@ -53,6 +54,25 @@ def test_plane_and_faces_agree(problems, m):
     for attack in (plane, faces):
         assert (np.linalg.norm(attack.point - x, axis=-1) <= 1 + 1e-12).all()
         np.testing.assert_allclose(margin(net, attack.point, y), attack.margin, atol=1e-12)
+
+
+def test_candidates_of_the_plane_are_what_they_say():
+    net, x, y = random_problems(200, 4, 2, np.random.default_rng(8))
+    found = plane_candidates(net, x, y, 1.0)
+    assert [c.shape[1] for c in found] == [1, 1, 8, 8]
+    on_line = np.abs(found.crossings @ net.W.mT).min(-1) < 1e-12
+    missing = (found.crossings == x[:, None]).all(-1)
+    assert (on_line | missing).all()
+    assert on_line.any()
+    assert missing.any()
+    circle = np.linalg.norm(np.concatenate(found[2:], 1) - x[:, None], axis=-1)
+    np.testing.assert_allclose(circle[circle > 0], 1, atol=1e-12)
+    near = np.linalg.norm(x, axis=1) <= 1
+    np.testing.assert_array_equal((found.origin[:, 0] == 0).all(1), near)
+    least = margin(net.at_each_point(), np.concatenate(found, 1), y[:, None]).min(1)
+    np.testing.assert_allclose(least, worst_case(net, x, y, 1.0).margin, atol=1e-13)
+    with pytest.raises(ValueError, match="inputs in the plane"):
+        plane_candidates(LeakyNetwork([[1.0]], [1.0], 0.5), [0.0], 1, 1)
 
 
 @pytest.mark.parametrize("problems", [random_problems, degenerate_problems])

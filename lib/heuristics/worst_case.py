@@ -5,6 +5,7 @@ value over the ball is attained at one of finitely many points that have formula
 """
 
 from itertools import combinations, product
+from typing import NamedTuple
 
 import numpy as np
 
@@ -38,6 +39,28 @@ def worst_case_by_faces(network, x, y, eps):
     Source: beyond the thesis, Theorem 11.
     """
     return _faces(network, *_checked(network, x, y, eps))
+
+
+class PlaneCandidates(NamedTuple):
+    """Points of the discs among which a worst one is, by kind; where one is missing, x stands."""
+
+    centre: np.ndarray  # (..., 1, 2), x
+    origin: np.ndarray  # (..., 1, 2), if it lies in the disc
+    crossings: np.ndarray  # (..., 2m, 2), of the circle with the lines w_j^T u = 0
+    sectors: np.ndarray  # (..., 2m, 2), the linear optimum of each sector between the lines
+
+
+def plane_candidates(network, x, y, eps):
+    """The at most 4m + 2 candidates of `worst_case` in the plane.
+
+    Arguments and errors as in `worst_case`, d = 2. Returns a `PlaneCandidates`.
+    Cost: O(m^2) a disc. Source: beyond the thesis, Theorem 10.
+    """
+    x, y, eps = _checked(network, x, y, eps)
+    if network.W.shape[-1] != 2:
+        raise ValueError(f"network must have inputs in the plane, but d = {network.W.shape[-1]}.")
+    found = _plane_candidates(*_flat(network, x, y), eps)
+    return PlaneCandidates(*(c.reshape(*_batch(network, x, y), -1, 2) for c in found))
 
 
 def robust_error(network, X, Y, eps):
@@ -78,7 +101,7 @@ def level(network, x, y, eps):
 # ------------------------------------------------------------------------------------------- plane
 
 
-def _plane(W, a, alpha, x, y, eps):
+def _plane_candidates(W, a, alpha, x, y, eps):
     """Theorem 10 on a flat batch: W (N, m, 2), a (N, m), alpha (N,), x (N, 2), y (N,).
 
     Every candidate lies in the disc, so that the needless ones (of rows that are zero, or equal)
@@ -101,7 +124,12 @@ def _plane(W, a, alpha, x, y, eps):
     s = np.where(directions @ W.mT > 0, 1, alpha[:, None, None])
     sectors = x[:, None] - eps * _unit(y[:, None, None] * (s * a[:, None]) @ W)
     origin = np.where(np.linalg.norm(x, axis=-1) <= eps, 0.0, 1.0)[:, None] * x
-    candidates = np.concatenate([x[:, None], origin[:, None], *crossings, sectors], 1)
+    return PlaneCandidates(x[:, None], origin[:, None], np.concatenate(crossings, 1), sectors)
+
+
+def _plane(W, a, alpha, x, y, eps):
+    """The best candidate of each disc of a flat batch."""
+    candidates = np.concatenate(_plane_candidates(W, a, alpha, x, y, eps), 1)
     hidden = candidates @ W.mT
     margins = (a[:, None] * np.maximum(alpha[:, None, None] * hidden, hidden)).sum(-1) * y[:, None]
     best = margins.argmin(-1)[:, None]
@@ -111,10 +139,10 @@ def _plane(W, a, alpha, x, y, eps):
     )
 
 
-def _in_chunks(solve, candidates, network, x, y, eps):
-    """Flatten the batch and call solve on pieces of it that fit into memory."""
+def _flat(network, x, y):
+    """W, a, alpha, x and y with one batch axis."""
     batch = _batch(network, x, y)
-    flat = [
+    return [
         np.broadcast_to(array, batch + array.shape[array.ndim - core :]).reshape(-1, *tail)
         for array, core, tail in (
             (network.W, 2, network.W.shape[-2:]),
@@ -124,6 +152,11 @@ def _in_chunks(solve, candidates, network, x, y, eps):
             (y, 0, ()),
         )
     ]
+
+
+def _in_chunks(solve, candidates, network, x, y, eps):
+    """Flatten the batch and call solve on pieces of it that fit into memory."""
+    batch, flat = _batch(network, x, y), _flat(network, x, y)
     size = max(1, CHUNK // (candidates * network.W.shape[-2]))
     points, margins = np.empty_like(flat[3]), np.empty_like(flat[4])
     for i in range(0, len(points), size):
