@@ -42,7 +42,6 @@ def test_search_names_bad_arguments(M, widths, starts, named):
         ((3,), [2.0, 1.0, 0.5], 0.7),
         ((3, 2), [1.0, 0.9, 0.5], 0.2),
         ((2, 3, 2), [300.0, 200.0], 0.3),
-        ((3, 3, 3), [1.0, 0.9, 0.5], 3.0),  # the Hessian of Phi is zero where d = (k - 1) lam / 2
     ],
 )
 def test_search_finds_the_global_optimum(widths, m, lam):
@@ -66,3 +65,9 @@ def test_search_finds_the_global_optimum(widths, m, lam):
 def test_search_for_the_optimum_names_bad_arguments(Cyx, widths, lam, named):
     with pytest.raises(ValueError, match=named):
         deep.search_optimum(Cyx, widths, lam, 1, 0)
+
+
+def test_optimum_where_a_block_of_the_hessian_is_singular():
+    found = deep.global_optimum([1.0, 0.9, 0.5], (3, 3, 3), 3.0)  # d = (k - 1) lam / 2
+    assert found.rank == 1
+    assert found.value == pytest.approx(-1 / 8, rel=1e-12)
