@@ -97,6 +97,8 @@ def test_gradient_and_linearisation_obey_the_lipschitz_constant(seed):
 def test_lipschitz_constant_and_linearisation_error_are_attained():
     net = LeakyNetwork([[3.0, 4.0]], [-2.0], 0.25)
     assert leaky.lipschitz(net) == pytest.approx(10)
+    gradient = leaky.input_gradient(NET, [1.0, 1.0], 1)
+    assert leaky.lipschitz(NET) == pytest.approx(np.linalg.norm(gradient))  # not Frobenius
     below, above = np.array([-3e-9, -4e-9]), np.array([3.0, 4.0])
     error = leaky.input_gradient(net, below, 1) @ above - leaky.margin(net, above, 1)
     assert abs(error) == pytest.approx(0.75 * 10 * 5, rel=1e-8)

@@ -131,7 +131,8 @@ def pgd(
         labels = _labels(y, logits) if labels is None else labels
         if best_iterate:
             best, least = _keep(best, least, u, logits, labels)
-        (g,) = torch.autograd.grad(objective(logits, labels).sum(), u)
+        values = objective(logits, labels)
+        (g,) = torch.autograd.grad(values, u, torch.ones_like(values))  # of their sum
         rate = eta(t) / len(x) if reduction == "mean" and not normalize else eta(t)
         u = project(_ascend(u.detach(), g, rate, norm, normalize))
     if not best_iterate:
