@@ -49,6 +49,18 @@ def test_both_searches_agree_with_a_full_sort(reading, n, ends, radius, k):
     assert len(np.unique(full.displacements, axis=0)) == len(found) == min(k, len(losses))
 
 
+def test_flips_to_the_third_class_count_too():
+    """The cube of the figure is too small for them."""
+    points = np.linspace(-2, 2, 21)
+    _, flips = sorted_by("margin", points, 2.5)
+    full = grid_topk(5, "margin", points=points, radius=2.5)
+    assert full.flips_in_ball == flips.sum()
+    second = points[:, None, None] - points[None, :, None] < -1
+    assert flips.sum() > np.count_nonzero(
+        second & (sum(np.ix_(points**2, points**2, points**2)) <= 2.5**2)
+    )
+
+
 def test_figure_6_2_by_both_searches():
     """512 million points. The counts are those of the register, found by other programs."""
     counts = {"cross entropy": [0, 0, 0], "margin": [10, 100, 172]}
