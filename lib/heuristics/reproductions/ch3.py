@@ -63,12 +63,12 @@ def _spectra(run, theta, widths, rank, noise, steps, eta, seed, batch=None):
         return {
             "risks": np.float32(((M - N) ** 2).sum((1, 2))),
             "ranks": np.uint8((s > KEPT).sum(1)),
-            "singular_values": s,
+            "singular_values": np.float32(s),
             "objective": deep.objective(weights, lam, None, N, (N**2).sum()),
-            "gaps": deep.equalization_gaps(weights, lam).parts,
+            "gaps": np.float32(deep.equalization_gaps(weights, lam).parts),
         }
 
-    every = max(steps // 32, 1)
+    every = max(steps // 16, 1)
     trained = train(run, theta, widths, rank, noise, steps, eta, batch, seed, every, observe)
     final = ("singular_values", "objective", "gaps")
     found = trained.observed
@@ -109,14 +109,13 @@ def _gaps(run, theta, widths, rank, noise, steps, eta, seed, batch=None):
     def observe(weights):
         gaps = deep.equalization_gaps([W[0] for W in weights], lam)
         return {
-            "gaps": np.append(gaps.parts, gaps.total),
-            "map": deep.network_map(weights)[0, 0],
+            "gaps": np.float32(np.append(gaps.parts, gaps.total)),
+            "map": np.float32(deep.network_map(weights)[0, 0]),
         }
 
     times = np.unique(np.geomspace(1, steps, 100).astype(int)).tolist()
     trained = train(run, (theta,), widths, rank, noise, steps, eta, batch, seed, times, observe)
-    kind = float if batch is None else np.float32
-    return {"times": trained.times, **{a: b.astype(kind) for a, b in trained.observed.items()}}
+    return {"times": trained.times, **trained.observed}
 
 
 @experiment(
