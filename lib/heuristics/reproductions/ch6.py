@@ -8,6 +8,7 @@ attack returns; what stands here is our choice. It is the one that comes closest
 import math
 from functools import partial
 
+import numpy as np
 import torch
 from torch.nn.functional import softplus
 
@@ -18,6 +19,15 @@ from heuristics.experiments import experiment
 RULES = ("Standard", "PGD-∞", "R-PGD-∞", "PGD-2", "R-PGD-2", "PGD-2*", "R-PGD-2*")
 COLUMNS = ("FGSM", "R-FGSM", "PGD-∞", "R-PGD-∞", "BIM", "R-BIM", "PGD-2", "R-PGD-2")
 EXTRA = ("PGD-2*", "R-PGD-2*", "unit PGD-2", "R-unit PGD-2")  # unit: gradients of length 1
+PRINTED = np.array(
+    [
+        [0.236, 0.236, 0.033, 0.286, 0.286, 0.286, 0.003, 0.256],
+        [0.004, 0.004, 0.005, 0.005, 0.005, 0.005, 0.003, 0.050],
+        [0.003, 0.003, 0.004, 0.004, 0.004, 0.004, 0.002, 0.042],
+        [0.013, 0.013, 0.022, 0.024, 0.024, 0.024, 0.002, 0.034],
+        [0.004, 0.004, 0.005, 0.006, 0.006, 0.006, 0.000, 0.008],
+    ]
+)  # Table 6-I of the thesis: the first five RULES against COLUMNS
 EDGES = tuple(range(-2, 33))  # of the bins of clean margins; what is outside joins the last bins
 
 DIGITS = {
@@ -173,3 +183,15 @@ def table_6_1(rule, images, hidden, epochs, batch, rate, eps, step, inner, runs,
         "law": torch.stack([predicted, mistaken], 1).float().mean(2),
         "gradient": g.median(1).values,
     }
+
+
+def errors(result):
+    """Robust errors (rules, networks, attacks) of a run of Table 6-I."""
+    error = result["error"]
+    return error.reshape(len(error), -1, error.shape[-1])
+
+
+@experiment("table-6-1-data", quick={"images": "digits"}, paper={"images": "mnist"})
+def table_6_1_data(images, seed=0):
+    """Returns "counts" (2, 2): zeros and ones (columns) among training and test images (rows)."""
+    return {"counts": [[(Y < 0).sum(), (Y > 0).sum()] for _, Y in zeros_and_ones(images)]}
