@@ -7,7 +7,6 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.optimize import nnls
 
 from heuristics import shallow
 from heuristics.linalg import nuclear_norm, psd_sqrt, random_orthogonal, with_spectrum
@@ -174,21 +173,13 @@ def test_balance_of_dead_and_half_dead_columns():
 # ---------------------------------------------------------------- optimum
 
 
-def least_squares_spectrum(sigma, r, lam):
-    """argmin over x >= 0 of sum (sigma_i - x_i)^2 + (lam / r) (sum x_i)^2, x_i = 0 for i > r."""
-    m = min(r, sigma.size)
-    A = np.vstack([np.eye(m), np.full((1, m), np.sqrt(lam / r))])
-    x, residual = nnls(A, np.append(sigma[:m], 0))
-    return np.append(x, np.zeros(sigma.size - m)), residual**2 + (sigma[m:] ** 2).sum()
-
-
 @settings(examples, max_examples=200)
 @given(st.lists(st.floats(0, 10), min_size=1, max_size=8), st.integers(1, 10), rates)
 def test_spectrum_is_that_of_non_negative_least_squares(sigma, r, lam):
     optimum = shallow.optimal_spectrum(sigma, r, lam)
     sigma = np.sort(sigma)[::-1]
     scale = max(sigma[0], 1e-300)
-    x, value = least_squares_spectrum(sigma, r, lam)
+    x, value = shallow.spectrum_by_nnls(sigma, r, lam)
     np.testing.assert_allclose(optimum.spectrum, x, rtol=0, atol=1e-11 * scale)
     assert optimum.value == pytest.approx(value, rel=1e-9, abs=1e-12 * scale**2)
     np.testing.assert_allclose(
@@ -223,7 +214,7 @@ def test_optimal_factors_are_an_equalized_stationary_point_of_the_optimal_value(
     for F in (U, V):
         np.testing.assert_allclose((F**2).sum(0), nuclear_norm(X) / r, atol=1e-12)
     sigma = np.linalg.svd(M, compute_uv=False)
-    _, least = least_squares_spectrum(sigma, r, lam)
+    _, least = shallow.spectrum_by_nnls(sigma, r, lam)
     value = shallow.objective(U, V, M, lam)
     assert value == pytest.approx(least, rel=1e-9, abs=1e-12)
     for g in shallow.gradient(U, V, M, lam):
@@ -243,7 +234,7 @@ def test_optimal_autoencoder(M, r, lam, seed):
     U = shallow.optimal_autoencoder(M, r, lam)
     S = (M + M.T) / 2
     mu = np.linalg.eigvalsh(S)[::-1]
-    x, least = least_squares_spectrum(np.maximum(mu, 0), r, lam)
+    x, least = shallow.spectrum_by_nnls(np.maximum(mu, 0), r, lam)
     value = shallow.tied_objective(U, M, lam)
     extra = (np.minimum(mu, 0) ** 2).sum() + ((M - S) ** 2).sum()
     assert value == pytest.approx(least + extra, rel=1e-9, abs=1e-12)

@@ -10,6 +10,7 @@ with M (d2, d0), U (d2, r), V (d0, r), columns u_i and v_i, and lam = (1 - theta
 from typing import NamedTuple
 
 import numpy as np
+from scipy.optimize import nnls
 
 from heuristics import _arguments as arguments
 from heuristics.equalize import equalizer
@@ -135,6 +136,23 @@ def optimal_spectrum(sigma, r, lam):
     return OptimalSpectrum(
         rank, kappa, threshold, spectrum, float(threshold * kept + (sigma[rank:] ** 2).sum())
     )
+
+
+def spectrum_by_nnls(sigma, r, lam):
+    """The same singular values and minimum by a standard solver, which knows no threshold.
+
+    Minimizes sum_{i <= r} (sigma_i - x_i)^2 + (lam / r) (sum_i x_i)^2 over x >= 0: non-negative
+    least squares with one row more. Arguments as in `optimal_spectrum`; the sigma are sorted first.
+    Returns x (m,), zero beyond r, and the minimum, to which sum_{i > r} sigma_i^2 is added.
+    Raises ValueError for bad arguments. Cost: about O(m^3). Source: thesis, (2.13) and (2.16).
+    """
+    r = arguments.positive_integer("r", r)
+    lam = arguments.nonnegative("lam", lam)
+    sigma = np.sort(arguments.spectrum("sigma", sigma))[::-1]
+    k = min(r, sigma.size)
+    rows = np.vstack([np.eye(k), np.full(k, np.sqrt(lam / r))])
+    x, residual = nnls(rows, np.append(sigma[:k], 0))
+    return np.append(x, np.zeros(sigma.size - k)), residual**2 + (sigma[k:] ** 2).sum()
 
 
 def optimal_product(M, r, lam):
