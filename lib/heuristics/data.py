@@ -1,8 +1,9 @@
-"""Data sets: digits that come with scikit-learn, MNIST, MovieLens 100K; verified before use.
+"""Data sets: digits that come with scikit-learn, MNIST, CIFAR-10, MovieLens 100K; verified.
 
-MNIST and MovieLens are looked for in the folder that the environment variable HEURISTICS_DATA
-names, as `mnist/train-images-idx3-ubyte.gz` ... and `ml-100k/u.data`; without that variable they
-are downloaded once into a cache. Either way the decompressed bytes must have the known SHA-256.
+All but the digits are looked for in the folder that the environment variable HEURISTICS_DATA
+names, as `mnist/train-images-idx3-ubyte.gz` ..., `cifar-10-binary.tar.gz` and `ml-100k/u.data`;
+without that variable they are downloaded once into a cache. Either way the decompressed bytes (of
+CIFAR-10, the archive) must have the known SHA-256.
 """
 
 import gzip
@@ -11,6 +12,7 @@ import io
 import math
 import os
 import re
+import tarfile
 import warnings
 import zipfile
 import zlib
@@ -54,7 +56,7 @@ class Source(NamedTuple):
     path: str
     url: str
     download_md5: str  # of what the url serves: lets pooch replace a broken download
-    sha256: str  # of the decompressed bytes: the one that counts
+    sha256: str  # of the decompressed bytes (or of a tar archive): the one that counts
     member: str = ""  # of the zip archive that the url serves
 
 
@@ -96,6 +98,16 @@ MOVIELENS_100K = Source(
     "06416e597f82b7342361e41163890c81036900f418ad91315590814211dca490",
     member="ml-100k/u.data",
 )
+CIFAR_10 = Source(
+    "cifar-10-binary.tar.gz",
+    "https://www.cs.toronto.edu/~kriz/cifar-10-binary.tar.gz",
+    "c32a1d4ab5d03f1284b67883e8d87530",
+    "c4a38c50a1bc5f3a1c5537f2155ab9d68f9f25eb1ed8d9ddda3db29a59bca1dd",
+)
+CIFAR_10_FILES = {
+    "train": [f"cifar-10-batches-bin/data_batch_{k}.bin" for k in range(1, 6)],
+    "test": ["cifar-10-batches-bin/test_batch.bin"],
+}
 
 
 # The data sets -----------------------------------------------------------------------------------
@@ -116,6 +128,18 @@ def mnist(split: str = "train") -> Images:
         raise ValueError(f"split must be one of {sorted(MNIST)}, but it was {split!r}.")
     images, labels = (parse_idx(read(source), source.path) for source in MNIST[split])
     return Images(images.astype(np.float32) / np.float32(255), labels.astype(np.int64))
+
+
+def cifar10(split: str = "train") -> Images:
+    """CIFAR-10: pixels (n, 3, 32, 32) float32 in [0, 1], n = 50,000 ("train") or 10,000 ("test").
+
+    Raises ValueError for another split, DataError when the archive is missing or corrupt.
+    """
+    if split not in CIFAR_10_FILES:
+        raise ValueError(f"split must be one of {sorted(CIFAR_10_FILES)}, but it was {split!r}.")
+    with tarfile.open(fileobj=io.BytesIO(read(CIFAR_10))) as archive:
+        parts = [archive.extractfile(name).read() for name in CIFAR_10_FILES[split]]
+    return parse_cifar(b"".join(parts), CIFAR_10.path)
 
 
 def movielens_100k() -> Ratings:
@@ -155,6 +179,20 @@ def parse_idx(payload: bytes, name: str) -> np.ndarray:
     return np.frombuffer(payload, np.uint8, offset=start).reshape(shape)
 
 
+def parse_cifar(payload: bytes, name: str) -> Images:
+    """Images (n, 3, 32, 32) and labels of CIFAR-10's binary format: a label and 3072 pixels each.
+
+    `name` stands in the DataError raised for another length, or a label that is none of 0..9.
+    """
+    if len(payload) % 3073 or not payload:
+        raise DataError(f"{name} holds {len(payload)} bytes, no positive multiple of 3073.")
+    records = np.frombuffer(payload, np.uint8).reshape(-1, 3073)
+    if records[:, 0].max() > 9:
+        raise DataError(f"{name} holds the label {records[:, 0].max()}, but they end at 9.")
+    pixels = records[:, 1:].reshape(-1, 3, 32, 32).astype(np.float32) / np.float32(255)
+    return Images(pixels, records[:, 0].astype(np.int64))
+
+
 def parse_ratings(text: str, name: str) -> Ratings:
     """The ratings in lines of user, item, rating, timestamp, separated by tabs.
 
@@ -186,7 +224,7 @@ def read(source: Source) -> bytes:
     root = os.environ.get("HEURISTICS_DATA")
     path = Path(root, source.path) if root else _fetch(source)
     try:
-        payload = _decompress(path.read_bytes(), path.suffix, source.member)
+        payload = _decompress(path.read_bytes(), path.name, source.member)
     except FileNotFoundError:
         raise DataError(
             f"{path} does not exist: HEURISTICS_DATA must name a folder that holds {source.path} "
@@ -202,10 +240,10 @@ def read(source: Source) -> bytes:
     return payload
 
 
-def _decompress(content: bytes, suffix: str, member: str) -> bytes:
-    if suffix == ".gz":
+def _decompress(content: bytes, name: str, member: str) -> bytes:
+    if name.endswith(".gz") and not name.endswith(".tar.gz"):
         return gzip.decompress(content)
-    if suffix == ".zip":
+    if name.endswith(".zip"):
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             return archive.read(member)
     return content

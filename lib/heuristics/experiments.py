@@ -115,9 +115,10 @@ def _assemble(parts: list[Result], shape: tuple[int, ...], identity: dict) -> Re
 class Experiment:
     """A function of one setting with its two scales; made by the decorator `experiment`."""
 
-    def __init__(self, function, name, over, scales):
+    def __init__(self, function, name, over, scales, not_run):
         update_wrapper(self, function)
         self.function, self.name, self.over, self.scales = function, name, over, scales
+        self.not_run = not_run
 
     @property
     def path(self) -> Path:
@@ -147,7 +148,9 @@ class Experiment:
         try:
             return load(self.path, **self._asked())
         except ResultError as error:
-            raise ResultError(f"{error} `make paper FIGURE={self.name}` computes it.") from None
+            why = f" It has not been run: {self.not_run}." if self.not_run else ""
+            message = f"{error}{why} `make paper FIGURE={self.name}` computes it."
+            raise ResultError(message) from None
 
     def reproduce(self, fresh: bool = False) -> Result:
         """The run of the paper scale: the stored one if valid (unless fresh), else a new one.
@@ -207,13 +210,16 @@ def _plain(settings: dict) -> dict:
     return json.loads(json.dumps(settings, default=lambda value: np.asarray(value).tolist()))
 
 
-def experiment(name: str, *, quick: dict, paper: dict, over: tuple[str, ...] = ()) -> Callable:
+def experiment(
+    name: str, *, quick: dict, paper: dict, over: tuple[str, ...] = (), not_run: str = ""
+) -> Callable:
     """Decorator: make the function of one setting, f(..., seed) -> dict of arrays, an Experiment.
 
     name: the file's name, lower-case words joined by hyphens ("figure-2-3"). quick, paper: the
     settings of the two scales, the same names in both; `seed` may be among them and is 0 otherwise.
     over: the names whose values are sequences to sweep; results get one leading axis for each, in
-    this order. Every setting gets the same seed. Raises ValueError for names that do not fit.
+    this order. Every setting gets the same seed. not_run: why no run of the paper scale is stored
+    yet; such an experiment runs only when it is named. Raises ValueError for names that do not fit.
     """
     if not re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", name):
         raise ValueError(f"name must be lower-case words joined by hyphens, but it was {name!r}.")
@@ -229,7 +235,7 @@ def experiment(name: str, *, quick: dict, paper: dict, over: tuple[str, ...] = (
                 )
         if not set(over) <= parameters:
             raise ValueError(f"over must name settings of {name!r}, but it was {over!r}.")
-        made = Experiment(function, name, tuple(over), scales)
+        made = Experiment(function, name, tuple(over), scales, not_run)
         known = _registry.get(name, made)
         if (known.__module__, known.__qualname__) != (made.__module__, made.__qualname__):
             raise ValueError(f"name must be new, but {name!r} is {known.__qualname__} already.")
@@ -264,6 +270,9 @@ def main(arguments: list[str] | None = None) -> int:
         print(message, file=sys.stderr)
         return 2
     for name in options.names or known:
+        if known[name].not_run and not options.names:
+            print(f"{name}: left out, {known[name].not_run}; name it to run it.")
+            continue
         try:
             with joblib.parallel_config(n_jobs=options.jobs):
                 about = known[name].reproduce(options.fresh).provenance
