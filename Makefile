@@ -17,7 +17,7 @@ NBVAL := --nbval-current-env --nbval-cell-timeout=120 --dist loadscope -n 2
 export OMP_NUM_THREADS ?= 1
 export JUPYTER_PREFER_ENV_PATH := 1
 
-.PHONY: book test lint lab reproduce paper bench test-site test-agreement test-data clean
+.PHONY: book test lint lab reproduce paper bench test-site test-agreement test-convex test-data clean
 
 book: .venv/.done
 	@# After an unfinished build Sphinx would not repeat the warnings of pages it has read.
@@ -28,7 +28,7 @@ book: .venv/.done
 
 test: lint
 	$(BIN)/pytest -n 2 tests
-	$(BIN)/pytest -p tests.pages --nbval-lax $(NBVAL) $(PAGES)
+	$(BIN)/pytest --nbval-lax $(NBVAL) $(PAGES)
 
 lint: .venv/.done
 	$(BIN)/ruff check lib tests benchmarks
