@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from heuristics.experiments import discover
-from heuristics.reproductions import ch2
+from heuristics.reproductions import ch2, ch3
 from heuristics.shallow import optimal_spectrum
 
 TINY = {"r": (2,), "lam": (0.5, 1.0), "runs": 2, "steps": 10, "shape": (4, 3), "decay": 0.5}
@@ -48,3 +48,41 @@ def test_figure_2_2_keeps_tied_weights_and_axes():
     assert (toy["path"][0, 0, :, 1] == 0).all()
     assert (toy["path"][0, 1, -1] != 0).all()
     assert toy["untied"] < 1e-12
+
+
+SHORT = {"run": (0, 1), "steps": 3}
+
+
+def test_figure_3_2_reports_what_it_promises():
+    exact = ch3.figure_3_2_exact(**SHORT, theta=(0.5, 0.9))
+    sampled = ch3.figure_3_2(**SHORT, theta=(0.5, 0.9), batch=7)
+    for result in (exact, sampled):
+        assert {name: array.shape for name, array in result.items()} == {
+            "times": (2, 4), "risks": (2, 4, 2), "ranks": (2, 4, 2), "objective": (2, 2),
+            "singular_values": (2, 2, 20), "gaps": (2, 2, 2),
+        }  # fmt: skip
+    np.testing.assert_allclose(exact["risks"][:, 0], sampled["risks"][:, 0], rtol=1e-6)
+    assert (exact["risks"][0, 0] != exact["risks"][1, 0]).all(), "every run has its own start"
+    assert (exact["objective"] != sampled["objective"]).all()
+
+
+def test_figure_3_3_reports_what_it_promises():
+    exact, sampled = ch3.figure_3_3_exact(**SHORT), ch3.figure_3_3(**SHORT, batch=7)
+    for result in (exact, sampled):
+        assert {name: array.shape for name, array in result.items()} == {
+            "times": (2, 4), "gaps": (2, 4, 6), "map": (2, 4, 5),
+        }  # fmt: skip
+    np.testing.assert_allclose(exact["gaps"][:, 0], sampled["gaps"][:, 0], rtol=1e-5)
+
+
+def test_local_optima_are_those_of_the_ranks_reached():
+    stored = ch3.figure_3_2_exact.paper()
+    spectra, values = ch3.local_optima(stored)
+    assert ((spectra > ch3.KEPT).sum(-1) == stored["ranks"][:, -1]).all()
+    assert (values <= stored["objective"] * (1 + 1e-12)).all(), "none ends below its optimum"
+
+
+def test_the_step_size_of_chapter_3_falls_at_once_and_every_10000_steps():
+    steps = ch3.schedule(1.0, outputs=2)
+    times = (0, 9_999, 10_000, 20_000)
+    assert [steps(t) for t in times] == pytest.approx([0.5 / 1.4**k for k in (1, 1, 2, 3)])

@@ -102,6 +102,25 @@ def figure_3_2_exact(run, theta, widths, rank, noise, steps, eta, seed=0):
     return _spectra(run, theta, widths, rank, noise, steps, eta, seed)
 
 
+def local_optima(result):
+    """The local optima of the ranks that the runs of Figure 3-2 reached.
+
+    result: of `figure_3_2` or `figure_3_2_exact`. Returns their singular values (runs, rates, d),
+    padded with zeros, and their objectives (runs, rates). Source: beyond the thesis, Theorem E.
+    """
+    about = result.provenance["settings"]
+    N = teacher(about["widths"], about["rank"], about["noise"], about["seed"])
+    m = np.linalg.svd(N, compute_uv=False)
+    reached = result["ranks"][:, -1]
+    spectra, values = np.zeros(result["singular_values"].shape), np.zeros(reached.shape)
+    for k, theta in enumerate(about["theta"]):
+        for rank in np.unique(reached[:, k]):
+            optimum = deep.local_optimum(m, about["widths"][1:-1], 1 / theta - 1, int(rank))
+            spectra[reached[:, k] == rank, k, :rank] = optimum.spectrum
+            values[reached[:, k] == rank, k] = (N**2).sum() + optimum.value
+    return spectra, values
+
+
 def _gaps(run, theta, widths, rank, noise, steps, eta, seed, batch=None):
     """What `figure_3_3` and `figure_3_3_exact` return."""
     lam = 1 / theta - 1
