@@ -108,9 +108,7 @@ def local_optima(result):
     result: of `figure_3_2` or `figure_3_2_exact`. Returns their singular values (runs, rates, d),
     padded with zeros, and their objectives (runs, rates). Source: beyond the thesis, Theorem E.
     """
-    about = result.provenance["settings"]
-    N = teacher(about["widths"], about["rank"], about["noise"], about["seed"])
-    m = np.linalg.svd(N, compute_uv=False)
+    about, N, m = _taught(result)
     reached = result["ranks"][:, -1]
     spectra, values = np.zeros(result["singular_values"].shape), np.zeros(reached.shape)
     for k, theta in enumerate(about["theta"]):
@@ -119,6 +117,26 @@ def local_optima(result):
             spectra[reached[:, k] == rank, k, :rank] = optimum.spectrum
             values[reached[:, k] == rank, k] = (N**2).sum() + optimum.value
     return spectra, values
+
+
+def unevenness(result, least=0.5):
+    """Largest spread of m_i - s_i over the surviving directions of one run, relative to their mean.
+
+    result: as in `local_optima`. least: only runs with theta >= least count.
+    """
+    about, _, m = _taught(result)
+    mild = np.array(about["theta"]) >= least
+    spectra = result["singular_values"][:, mild].reshape(-1, len(m))
+    ranks = result["ranks"][:, -1, mild].ravel()
+    losses = [m[:r] - s[:r] for s, r in zip(spectra, ranks, strict=True)]
+    return max(np.ptp(loss) / loss.mean() for loss in losses)
+
+
+def _taught(result):
+    """Settings of a run of Figure 3-2, its teacher, and the teacher's singular values."""
+    about = result.provenance["settings"]
+    N = teacher(about["widths"], about["rank"], about["noise"], about["seed"])
+    return about, N, np.linalg.svd(N, compute_uv=False)
 
 
 def _gaps(run, theta, widths, rank, noise, steps, eta, seed, batch=None):
