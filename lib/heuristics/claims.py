@@ -244,9 +244,15 @@ def _math(text: str) -> str:
 
 
 def _path_to_back_matter() -> str:
-    """Relative path from the running page to the ledger's folder; empty outside the book."""
+    """Relative path from the running page to the ledger's folder; empty outside the book.
+
+    The published notebooks stand in a copy of the book's folders, where the same path holds.
+    """
     here = Path.cwd()
-    return Path(os.path.relpath(BOOK / "back", here)).as_posix() if BOOK in here.parents else ""
+    for folder in (here, *here.parents):
+        if folder.name == BOOK.name and BOOK.parent in folder.parents:
+            return Path(os.path.relpath(folder / "back", here)).as_posix()
+    return ""
 
 
 _anchored: set[str] = set()
