@@ -51,6 +51,24 @@ def test_training_learns_images_by_heart():
     assert found["robust"] > 0.9
 
 
+def test_an_image_is_robust_only_if_it_survives_every_restart(monkeypatch):
+    model = torch.nn.Linear(4, 4, bias=False)
+    torch.nn.init.eye_(model.weight)
+    victims = iter(range(3))
+
+    def attacked(model, x, *_):
+        """Each restart fools another image."""
+        u = x.clone()
+        u[next(victims)] *= -1
+        return u
+
+    monkeypatch.setattr(cifar, "attacked", attacked)
+    found = cifar.accuracies(
+        model, torch.eye(4), torch.arange(4), eps=1, steps=1, restarts=3, seed=0
+    )
+    assert found == {"clean": 1, "robust": 0.25}
+
+
 def test_crops_are_shifts_and_mirror_images():
     x = torch.arange(2.0 * 3 * 32 * 32).reshape(2, 3, 32, 32) + 1
     out = cifar.cropped_and_flipped(x.repeat(20, 1, 1, 1), torch.Generator().manual_seed(0))
