@@ -144,7 +144,6 @@ def plain_total(z):
     "table-6-1", over=("rule", "seed"),
     quick={**DIGITS, "rule": RULES[:5], "seed": (0,), "runs": 5},
     paper={**MNIST, "rule": RULES, "seed": tuple(range(10)), "runs": 1},
-    not_run="ten seeds on MNIST take two hours of one core",
 )  # fmt: skip
 def table_6_1(rule, images, hidden, epochs, batch, rate, eps, step, inner, runs, seed=0):
     """Train `runs` networks from the seeds seed, seed + 1, ... and attack each on the test set.
