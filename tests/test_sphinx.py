@@ -4,6 +4,7 @@ import io
 import re
 
 import pytest
+from myst_nb.core.execute.base import ExecutionError
 from sphinx.application import Sphinx
 
 from heuristics import _sphinx
@@ -111,12 +112,45 @@ def test_outputs_are_forgotten_when_the_fingerprint_changes(tmp_path, monkeypatc
     class Config:
         nb_execution_cache_path = tmp_path / "cache"
 
+    class App:
+        config = Config
+
     def output_survives(fingerprint):
         monkeypatch.setattr(_sphinx, "fingerprint", lambda: fingerprint)
-        _sphinx.forget_stale_outputs(None, Config)
+        _sphinx.forget_stale_outputs(App, Config)
         return (Config.nb_execution_cache_path / "output").exists()
 
     assert not output_survives("first")
     (Config.nb_execution_cache_path / "output").touch()
     assert output_survives("first")
     assert not output_survives("second")
+
+
+def run(folder, cell):
+    """Builds a page with one cell in `folder` with an execution cache; returns log and HTML."""
+    page = PAGE[: PAGE.index("# A page")] + f"# A page\n\n```{{code-cell}}\n{cell}\n```\n"
+    (folder / "index.md").write_text(page, "utf-8")
+    status = io.StringIO()
+    settings = {
+        "extensions": ["myst_nb", "heuristics._sphinx"],
+        "nb_execution_mode": "cache",
+        "nb_execution_raise_on_error": True,
+    }
+    output = folder / "_build"
+    Sphinx(
+        folder, None, output / "html", output / "trees", "html", settings,
+        status=status, warning=io.StringIO(),
+    ).build()  # fmt: skip
+    return status.getvalue(), (output / "html" / "index.html").read_text("utf-8")
+
+
+def test_pages_have_run_when_sphinx_reads_them(tmp_path):
+    log, html = run(tmp_path, "print(6 * 7)")
+    assert "Using cached notebook" in log
+    assert "Executed notebook" not in log
+    assert ">42\n" in html
+
+
+def test_a_page_that_fails_fails_the_build(tmp_path):
+    with pytest.raises(ExecutionError):
+        run(tmp_path, "1 / 0")

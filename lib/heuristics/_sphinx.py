@@ -1,7 +1,7 @@
 """What the book adds to Sphinx (an extension named in _config.yml).
 
 1. Pages run again when the library, the register, a stored result or a numeric package changes
-   (the execution cache by itself looks at the cells only).
+   (the execution cache by itself looks at the cells only). They run side by side, one on each core.
 2. The directives `ledger` and `errata` and the role `claim` build the back matter from the register
    and from the `claim` blocks of the pages; a stale or dangling entry is a warning, and warnings
    fail the build.
@@ -17,6 +17,8 @@ from pathlib import Path
 
 from docutils import nodes
 from docutils.statemachine import StringList
+from jupyter_cache import get_cache
+from jupyter_cache.executors import load_executor
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective, SphinxRole
 
@@ -40,9 +42,14 @@ def fingerprint() -> str:
     return digest.hexdigest()
 
 
+def cache_folder(app) -> Path:
+    """Where myst_nb keeps the executed pages."""
+    return Path(app.config.nb_execution_cache_path or Path(app.outdir).parent / ".jupyter_cache")
+
+
 def forget_stale_outputs(app, config):
     config.book_fingerprint = fingerprint()  # an "env" value: when it changes, pages are read again
-    cache = Path(config.nb_execution_cache_path or Path(app.outdir).parent / ".jupyter_cache")
+    cache = cache_folder(app)
     stamp = cache / "fingerprint"
     if cache.exists() and not (
         stamp.exists() and stamp.read_text("utf-8") == config.book_fingerprint
@@ -50,6 +57,22 @@ def forget_stale_outputs(app, config):
         shutil.rmtree(cache)
     cache.mkdir(parents=True, exist_ok=True)
     stamp.write_text(config.book_fingerprint, "utf-8")
+
+
+def run_side_by_side(app, env, docnames):
+    """Run and cache the pages that will be read; Sphinx would run them one after another.
+
+    A page that fails is not cached: Sphinx runs it again, and reports the error.
+    """
+    if app.config.nb_execution_mode != "cache":
+        return
+    cache, reader = get_cache(cache_folder(app)), {"name": "myst_nb_md", "type": "plugin"}
+    paths = [str(env.doc2path(name)) for name in docnames]
+    pages = [path for path in paths if "{code-cell}" in Path(path).read_text("utf-8")]
+    for page in pages:
+        cache.add_nb_to_project(page, read_data=reader)
+    executor = load_executor("local-parallel", cache)
+    executor.run_and_cache(filter_uris=pages, timeout=app.config.nb_execution_timeout)
 
 
 def offer_notebook(app, pagename, templatename, context, doctree):
@@ -256,6 +279,7 @@ def setup(app):
     app.add_role("claim", ClaimRole())
     app.connect("config-inited", forget_stale_outputs, 100)
     app.connect("env-get-outdated", back_matter_is_outdated)
+    app.connect("env-before-read-docs", run_side_by_side)
     app.connect("env-check-consistency", check_register)
     app.connect("doctree-read", demand_alt_text)
     app.connect("html-page-context", offer_notebook, 500)
