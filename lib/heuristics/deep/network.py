@@ -144,9 +144,10 @@ def subregularizers(weights, C=None):
     if C is not None:
         products = products @ psd_sqrt(arguments.matrix("C", C, rows=d0))
     for n, W, new in zip(ends, weights[1:], ends[1:], strict=False):
-        sums[..., n:new, 1:] = (products * products @ sums[..., :n, :])[..., :-1]
+        np.matmul(products * products, sums[..., :n, :-1], out=sums[..., n:new, 1:])
         products = np.concatenate([W @ products, W], axis=-1)
-    return (products * products @ sums).sum(-2)[..., 1:]
+    squares = (products * products).sum(-2)
+    return (squares[..., None, :] @ sums)[..., 0, 1:]
 
 
 def pivot_products(weights, pivots, C=None):
