@@ -192,17 +192,20 @@ def _ascend(u, g, eta, norm, normalize):
 
 
 def _projection(x, norm, eps, clip):
-    """The map into the ball, then into the box: u stays in the ball, because x is in the box."""
+    """The map into the ball, then into the box: u stays in the ball, because x is in the box.
+
+    It overwrites u, which is a fresh tensor at every step.
+    """
     if norm == math.inf:
         low, high = x - eps, x + eps
         if clip is not None:
             low, high = low.clamp_min(clip[0]), high.clamp_max(clip[1])
-        return lambda u: torch.clamp(u, low, high)
+        return lambda u: u.clamp_(low, high)
     tiny = torch.finfo(x.dtype).tiny
 
     def project(u):
-        delta = u - x
-        u = torch.addcmul(x, delta, eps / _lengths(delta).clamp_min(max(eps, tiny)))
+        delta = u.sub_(x)
+        u = torch.addcmul(x, delta, eps / _lengths(delta).clamp_min(max(eps, tiny)), out=delta)
         return u if clip is None else u.clamp_(*clip)
 
     return project
