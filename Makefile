@@ -70,7 +70,7 @@ clean:
 	@touch $@
 
 .venv/.lab: .venv/.done
-	$(BIN)/pip install --disable-pip-version-check -q jupyterlab -c constraints.txt
+	$(BIN)/pip install --disable-pip-version-check -q jupyterlab jupyterlab_myst -c constraints.txt
 	@mkdir -p $(LAB) && echo '$(OPEN_PAGES_AS_NOTEBOOKS)' > $(LAB)/overrides.json
 	@touch $@
 
