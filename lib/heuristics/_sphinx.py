@@ -9,8 +9,10 @@
 """
 
 import hashlib
+import os
 import re
 import shutil
+from concurrent.futures import ThreadPoolExecutor
 from html import escape
 from importlib.metadata import version
 from pathlib import Path
@@ -66,13 +68,20 @@ def run_side_by_side(app, env, docnames):
     """
     if app.config.nb_execution_mode != "cache":
         return
-    cache, reader = get_cache(cache_folder(app)), {"name": "myst_nb_md", "type": "plugin"}
     paths = [str(env.doc2path(name)) for name in docnames]
     pages = [path for path in paths if "{code-cell}" in Path(path).read_text("utf-8")]
     for page in pages:
-        cache.add_nb_to_project(page, read_data=reader)
-    executor = load_executor("local-parallel", cache)
-    executor.run_and_cache(filter_uris=pages, timeout=app.config.nb_execution_timeout)
+        reader = {"name": "myst_nb_md", "type": "plugin"}
+        get_cache(cache_folder(app)).add_nb_to_project(page, read_data=reader)
+
+    def run(page):
+        executor = load_executor("local-serial", get_cache(cache_folder(app)))
+        executor.run_and_cache(filter_uris=[page], timeout=app.config.nb_execution_timeout)
+
+    # The work is done by the kernels; here threads wait for them, and an interrupt is not lost.
+    logger.info("running the pages without stored output, %d at a time ...", os.cpu_count())
+    with ThreadPoolExecutor(os.cpu_count()) as threads:
+        list(threads.map(run, pages))
 
 
 def offer_notebook(app, pagename, templatename, context, doctree):
