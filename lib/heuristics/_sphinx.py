@@ -70,12 +70,12 @@ def run_side_by_side(app, env, docnames):
         return
     paths = [str(env.doc2path(name)) for name in docnames]
     pages = [path for path in paths if "{code-cell}" in Path(path).read_text("utf-8")]
+    folder, reader = cache_folder(app), {"name": "myst_nb_md", "type": "plugin"}
     for page in pages:
-        reader = {"name": "myst_nb_md", "type": "plugin"}
-        get_cache(cache_folder(app)).add_nb_to_project(page, read_data=reader)
+        get_cache(folder).add_nb_to_project(page, read_data=reader)
 
     def run(page):
-        executor = load_executor("local-serial", get_cache(cache_folder(app)))
+        executor = load_executor("local-serial", get_cache(folder))
         executor.run_and_cache(filter_uris=[page], timeout=app.config.nb_execution_timeout)
 
     # The work is done by the kernels; here threads wait for them, and an interrupt is not lost.
