@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from heuristics.grid import RADIUS, READINGS, axis, grid_topk, grid_topk_pruned
@@ -36,6 +36,8 @@ def sorted_by(reading, points, radius):
 )
 def test_both_searches_agree_with_a_full_sort(reading, n, ends, radius, k):
     points = axis(n, ends)
+    squares = sum(np.ix_(points**2, points**2, points**2))
+    assume(np.abs(squares - radius**2).min() > 1e-12)  # on the sphere rounding decides
     losses, flips = sorted_by(reading, points, radius)
     full = grid_topk(k, reading, points=points, radius=radius)
     pruned = grid_topk_pruned(k, reading, points=points, radius=radius)

@@ -85,8 +85,9 @@ def grid_topk(k, reading, *, points=None, radius=RADIUS):
     """The k points of the grid in the ball with the largest scores, by a pass over all of them.
 
     k: at least 1. reading: a key of `READINGS`. points: (n,), increasing coordinates of the grid,
-    by default `axis()`. radius: larger than 0. Returns a `TopK`, with fewer than k points if the
-    ball has fewer. Raises ValueError for bad arguments.
+    by default `axis()`. radius: larger than 0; whether a point on the sphere itself counts is up
+    to rounding, the same in both searches. Returns a `TopK`, with fewer than k points if the ball
+    has fewer. Raises ValueError for bad arguments.
     Cost: O(n^3) time, O(n^2 + k) memory. Source: thesis, Figure 6-2.
     """
     best, reading, points, radius = _checked(k, reading, points, radius)
