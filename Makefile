@@ -43,7 +43,7 @@ reproduce: book
 	$(BIN)/pytest --nbval --nbval-sanitize-with tests/sanitize.cfg $(NBVAL) _build/jupyter_execute/book
 
 paper: .venv/.done
-	$(BIN)/python -m heuristics.experiments $(FIGURE)
+	$(BIN)/python -m runproofs.reproductions $(FIGURE)
 
 bench: .venv/.done
 	$(BIN)/python benchmarks/run.py

@@ -9,9 +9,10 @@ import numpy as np
 import torch
 from torch import nn
 
-from heuristics import attacks, leaky
-from heuristics.data import digits
-from heuristics.grid import READINGS, grid_topk, grid_topk_pruned
+from runproofs.adversarial import attacks, margin_attacks
+from runproofs.data import digits
+from runproofs.networks import two_layer
+from runproofs.reproductions.ch6_grid import READINGS, grid_topk, grid_topk_pruned
 
 try:
     import foolbox
@@ -88,13 +89,15 @@ def pgd():
 def hidden_space():
     """Reflected l_2 PGD, 40 steps, m = 100, d = 784, 256 samples: milliseconds, and ratio"""
     rng = np.random.default_rng(0)
-    net = leaky.LeakyNetwork(rng.standard_normal((100, 784)) / 28, rng.standard_normal(100), 0)
+    net = two_layer.TwoLayerNetwork(
+        rng.standard_normal((100, 784)) / 28, rng.standard_normal(100), 0
+    )
     x, y = rng.random((256, 784)), rng.choice([-1.0, 1.0], 256)
     W, a = torch.tensor(net.W), torch.tensor(net.a)
     model, images, labels = (lambda u: torch.relu(u @ W.T) @ a), torch.tensor(x), torch.tensor(y)
     functions = {
-        "hidden space": partial(leaky.pgd_hidden, net, x, y, 2, step=0.02, steps=41),
-        "pixels, NumPy": partial(leaky.pgd, net, x, y, 2, step=0.02, steps=41),
+        "hidden space": partial(margin_attacks.pgd_hidden, net, x, y, 2, step=0.02, steps=41),
+        "pixels, NumPy": partial(margin_attacks.pgd, net, x, y, 2, step=0.02, steps=41),
         "pixels, torch": partial(
             attacks.pgd, model, images, labels, norm=2, eps=2, step=0.02, steps=40,
             loss="reflected", clip=None, best_iterate=True,

@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from bench_shallow import seconds
 
-from heuristics import deep
+from runproofs.linear import deep
 
 torch.set_num_threads(1)
 

@@ -6,8 +6,8 @@ from time import process_time
 import numpy as np
 import torch
 
-from heuristics.dropout import cosine_schedule, train_linear
-from heuristics.equalize import (
+from runproofs.linalg import with_spectrum
+from runproofs.linear.equalize import (
     equalize_fft,
     equalizer,
     equalizer_as_printed,
@@ -15,7 +15,8 @@ from heuristics.equalize import (
     plane_rotations,
     rotate,
 )
-from heuristics.linalg import with_spectrum
+from runproofs.linear.training import train_linear
+from runproofs.training import cosine_schedule
 
 torch.set_num_threads(1)
 

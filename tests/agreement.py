@@ -12,8 +12,8 @@ import torch
 import torchattacks
 from torch import nn
 
-from heuristics import attacks
-from heuristics.data import digits
+from runproofs.adversarial import attacks
+from runproofs.data import digits
 
 EPS = {math.inf: 0.15, 2: 1.0}
 STEP = {math.inf: 0.02, 2: 0.2}

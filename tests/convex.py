@@ -7,7 +7,7 @@ import cvxpy
 import numpy as np
 import pytest
 
-from heuristics import deep
+from runproofs.linear import deep
 
 PROGRAMS = [
     ((2.0, 1.0), (3, 4), 0.8),

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from heuristics import data
+from runproofs import data
 
 
 @pytest.mark.parametrize(("split", "n"), [("train", 60_000), ("test", 10_000)])

@@ -10,16 +10,17 @@ import torch
 from scipy.optimize import brentq
 from torch.nn.functional import leaky_relu, softplus
 
-from heuristics import robust_bounds as bounds
-from heuristics.adversarial import (
+from runproofs.adversarial.margin_attacks import clean, pgd
+from runproofs.adversarial.training import (
     adversarial_training,
     attack_of_half_threshold,
     attack_of_theorem_16,
     mistake_driven_training,
 )
-from heuristics.leaky import LeakyNetwork, clean, input_gradient, margin, pgd
-from heuristics.robust_bounds import Setting
-from heuristics.worst_case import beta_robust_error, level, robust_error, worst_case
+from runproofs.adversarial.worst_case import beta_robust_error, level, robust_error, worst_case
+from runproofs.bounds import robust as bounds
+from runproofs.bounds.robust import Setting
+from runproofs.networks.two_layer import TwoLayerNetwork, input_gradient, margin
 
 NU, GAMMA, R = 0.15, 0.4, 1.0
 
@@ -39,7 +40,7 @@ X, Y = twelve_points()
 def start(alpha=0.7, m=5, runs=3, size=1.5, seed=1):
     """Networks that point the wrong way, W_1 = -size V_*, with ||a|| = 1 and |a_r| = kappa."""
     a = np.random.default_rng(seed).choice([-1, 1], (runs, m)) / sqrt(m)
-    return LeakyNetwork(-size * a[..., None] * np.array([1.0, 0.0]), a, alpha)
+    return TwoLayerNetwork(-size * a[..., None] * np.array([1.0, 0.0]), a, alpha)
 
 
 def run(net, train=adversarial_training, rounds=150, step=None, attack=worst_case, seed=0, eps=NU):
@@ -59,7 +60,7 @@ def torch_run(net, result, attack, loss, step):
     """Algorithm 6 for one run, by autograd, on the samples that `result` drew."""
     W, a = torch.tensor(net.W), torch.tensor(net.a)
     for (i,) in result.indices:
-        current = LeakyNetwork(W.detach().numpy(), net.a, net.alpha)
+        current = TwoLayerNetwork(W.detach().numpy(), net.a, net.alpha)
         u = torch.tensor(attack(current, X[i], Y[i], NU).point)
         W.requires_grad_()
         z = Y[i] * (leaky_relu(u @ W.T, float(net.alpha)) @ a)
@@ -79,7 +80,7 @@ def torch_run(net, result, attack, loss, step):
 )
 def test_training_is_autograd_with_the_attack_held_fixed(train, loss):
     batch = start(runs=1)
-    net = LeakyNetwork(batch.W[0], batch.a[0], batch.alpha)
+    net = TwoLayerNetwork(batch.W[0], batch.a[0], batch.alpha)
     attack = partial(pgd, step=0.5, steps=6)
     result = run(batch, train, rounds=12, step=0.4, attack=attack)
     expected = torch_run(net, result, attack, loss, 0.4)
@@ -93,7 +94,7 @@ def test_training_repeats_itself_and_runs_do_not_meet():
     assert (first.weights != other.weights).any()
     net = start()
     for i in range(3):
-        alone = LeakyNetwork(net.W[i : i + 1], net.a[i : i + 1], net.alpha)
+        alone = TwoLayerNetwork(net.W[i : i + 1], net.a[i : i + 1], net.alpha)
         order = iter(first.indices[:, i : i + 1])
         single = adversarial_training(
             alone, X, Y, NU, rounds=30, step=Setting(R, GAMMA, NU, 1).largest_step,
@@ -111,7 +112,7 @@ def test_plain_training_attacks_nothing():
 def test_size_of_the_top_layer_is_a_unit():
     """Proposition 7, and its control: the step must be matched too."""
     lam, net, attack = 1e-3, start(), partial(pgd, step=0.5, steps=6)
-    scaled = LeakyNetwork(net.W / lam, lam * net.a, net.alpha)
+    scaled = TwoLayerNetwork(net.W / lam, lam * net.a, net.alpha)
     plain = run(net, rounds=60, step=0.5, attack=attack)
     matched = run(scaled, rounds=60, step=0.5 / lam**2, attack=attack)
     np.testing.assert_allclose(lam * matched.weights, plain.weights, rtol=1e-9, atol=1e-12)
@@ -145,7 +146,7 @@ def test_theorem_16_needs_the_top_layer_and_the_full_step():
     assert rounds == 1059
     one = {"X": [[1.0], [-1.0]], "Y": [1, -1], "eps": 0.1, "rounds": rounds, "attack": worst_case}
     for a, step, fails in ((1, 1, False), (1e-4, 1, True), (1, 1e-5, True)):
-        net = LeakyNetwork([[-1 / 0.9]], [a], 1)
+        net = TwoLayerNetwork([[-1 / 0.9]], [a], 1)
         options = one | {"sample": np.random.default_rng(0)}
         result = adversarial_training(net, step=step * setting.largest_step, **options)
         errors = robust_error(result.networks(net), one["X"], one["Y"], 0.1)
@@ -176,7 +177,7 @@ def test_growth_correlation_and_averages_hold_at_every_round(attack):
 
 
 def test_growth_fails_at_twice_the_step_and_averages_fail_beyond_the_margin():
-    one = LeakyNetwork([[1.0852966]], [1.0], 1)
+    one = TwoLayerNetwork([[1.0852966]], [1.0], 1)
     options = {"rounds": 1, "attack": clean, "sample": np.random.default_rng(0)}
     for factor in (1, 2):
         result = adversarial_training(one, [[1.0]], [1], 0, step=factor, **options)
@@ -198,7 +199,7 @@ def test_few_samples_are_attackable_on_arrival():
     error, b0, net = 0.15, 0.45, start()
     T = ceil(bounds.rounds_sharp(Setting(R, GAMMA, NU, 0.7), error, 1.5))
     result = run(net, rounds=T, attack=attack_of_half_threshold(b0))
-    before = LeakyNetwork(result.weights[:-1], net.a, net.alpha)
+    before = TwoLayerNetwork(result.weights[:-1], net.a, net.alpha)
     attackable = level(before, X[result.indices], Y[result.indices], NU) > b0
     assert (result.margins[attackable] < 0).all()  # Theorem 2, at every arrival
     assert (attackable.sum(0) > 0).all()
@@ -225,7 +226,7 @@ def test_mistake_driven_training_makes_few_updates_in_the_worst_order(alpha):
 
 
 def test_mistake_driven_training_never_ends_beyond_the_margin():
-    one = LeakyNetwork([[1.0]], [1.0], 1)
+    one = TwoLayerNetwork([[1.0]], [1.0], 1)
     result = mistake_driven_training(
         one, [[0.5], [-0.5]], [1, -1], 0.6, rounds=500, step=0.8, attack=worst_case,
         sample=np.random.default_rng(0),
@@ -242,11 +243,11 @@ def test_trap_keeps_both_trainings_attackable():
     options = {"step": 1 / (A * largest) ** 2, "sample": np.random.default_rng(0)}
     attack = partial(pgd, step=1, steps=10)
     for scale, trapped in ((200, True), (20, False)):
-        net = LeakyNetwork(scale * W, a, alpha)
+        net = TwoLayerNetwork(scale * W, a, alpha)
         result = adversarial_training(net, x, [1], 1, rounds=1500, attack=attack, **options)
         levels = level(result.networks(net), x, [1], 1.0)
         assert (levels.min() > 0.3) == trapped
-    net = LeakyNetwork(W, a, alpha)
+    net = TwoLayerNetwork(W, a, alpha)
     result = mistake_driven_training(net, x, [1], 1, rounds=50, attack=attack, **options)
     assert (result.margins > 0).all()
 
@@ -350,7 +351,7 @@ def test_end_to_end_numbers():
 
 def test_surrogate_bounds_the_probability_of_an_attack_at_half_the_threshold():
     rng = np.random.default_rng(0)
-    net = LeakyNetwork(rng.standard_normal((500, 3, 2)), rng.uniform(-1, 1, (500, 3)), 0.6)
+    net = TwoLayerNetwork(rng.standard_normal((500, 3, 2)), rng.uniform(-1, 1, (500, 3)), 0.6)
     x, y = rng.standard_normal((500, 2)), rng.choice([-1.0, 1.0], 500)
     L = np.linalg.norm(net.a, axis=1) * np.linalg.norm(net.W, 2, axis=(1, 2))
     for steps in (1, 5, 50):
@@ -382,7 +383,7 @@ def test_flow_times_are_those_of_the_flow(loss, sign):
         ({"eps": -0.1}, "eps"),
         ({"rounds": 0}, "rounds"),
         ({"step": -1}, "step"),
-        ({"network": LeakyNetwork(np.ones((2, 2, 2, 2)), np.ones(2), 1)}, "network"),
+        ({"network": TwoLayerNetwork(np.ones((2, 2, 2, 2)), np.ones(2), 1)}, "network"),
         ({"attack": attack_of_half_threshold(0.2)}, "b0"),
     ],
 )

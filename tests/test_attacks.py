@@ -1,4 +1,4 @@
-"""Attacks on torch models against closed forms, plain loops and the NumPy attacks of `leaky`."""
+"""Attacks on torch models against closed forms, plain loops and the NumPy `margin_attacks`."""
 
 import math
 
@@ -9,11 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import nn
 
-from heuristics import attacks, leaky
-from heuristics.data import digits
+from runproofs.adversarial import attacks, margin_attacks
+from runproofs.data import digits
+from runproofs.networks import two_layer
+from runproofs.training import step_decay
 
 NORMS = [math.inf, 2]
-BINARY = leaky.LeakyNetwork(*(np.random.default_rng(0).standard_normal(s) for s in ((6, 20), 6)), 0)
+BINARY = two_layer.TwoLayerNetwork(
+    *(np.random.default_rng(0).standard_normal(s) for s in ((6, 20), 6)), 0
+)
 
 
 def linear(*rows):
@@ -110,7 +114,7 @@ def test_steepest_steps_are_optimal_on_linear_classifiers(norm, loss):
 @pytest.mark.parametrize("loss", attacks.LOSSES)
 def test_pgd_is_the_plain_loop_sample_by_sample(norm, reduction, loss):
     model, (x, y) = mlp(3), batch(5)
-    schedule = attacks.step_decay(3, 0.2, 2)
+    schedule = step_decay(3, 0.2, 2)
     options = {"norm": norm, "eps": 0.4, "loss": loss}
     together = attacks.pgd(model, x, y, step=schedule, steps=5, reduction=reduction, **options)
     for i in range(5):
@@ -128,7 +132,7 @@ def test_pgd_is_the_plain_loop_sample_by_sample(norm, reduction, loss):
         torch.testing.assert_close(together[i], u[0], rtol=0, atol=1e-12)
 
 
-@pytest.mark.parametrize("loss", leaky.DESCENT)
+@pytest.mark.parametrize("loss", margin_attacks.DESCENT)
 def test_raw_l2_pgd_is_algorithm_5(loss):
     """Another implementation, in NumPy; T visited points are T - 1 updates."""
     x, y = batch(8, inputs=20, outputs=1)
@@ -137,7 +141,7 @@ def test_raw_l2_pgd_is_algorithm_5(loss):
         lambda u: torch.relu(u @ W.T) @ a, x, y, norm=2, eps=0.7, step=0.01, steps=11, loss=loss,
         clip=None, best_iterate=True,
     )  # fmt: skip
-    theirs = leaky.pgd(BINARY, x.numpy(), y.numpy(), 0.7, step=0.01, steps=12, loss=loss)
+    theirs = margin_attacks.pgd(BINARY, x.numpy(), y.numpy(), 0.7, step=0.01, steps=12, loss=loss)
     np.testing.assert_allclose(ours.numpy(), theirs.point, atol=1e-12)
 
 
@@ -329,8 +333,8 @@ def test_all_targets_needs_several_logits():
 
 
 def test_step_decay_is_the_schedule_of_the_experiments():
-    schedule = attacks.step_decay(10, 0.2, 10)
+    schedule = step_decay(10, 0.2, 10)
     assert [schedule(t) for t in (0, 9, 10, 39)] == pytest.approx([10, 10, 2, 0.08])
     assert sum(schedule(t) for t in range(40)) == pytest.approx(124.8)
     with pytest.raises(ValueError, match="factor"):
-        attacks.step_decay(10, 0, 10)
+        step_decay(10, 0, 10)

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 import torch
 
-from heuristics import data
-from heuristics.experiments import main
-from heuristics.reproductions import ch6_cifar as cifar
-from heuristics.results import ResultError
+from runproofs import data
+from runproofs.book.results import ResultError
+from runproofs.reproductions import ch6_cifar as cifar
+from runproofs.reproductions.__main__ import main
 
 
 def test_network_has_the_size_of_a_preact_resnet_18():
@@ -103,7 +103,7 @@ def test_what_was_not_run_says_so(capsys, monkeypatch):
     with pytest.raises(ResultError, match="It has not been run: it needs the images of CIFAR-10"):
         cifar.table_6_2.paper()
     known = {"table-6-2": cifar.table_6_2}
-    monkeypatch.setattr("heuristics.experiments.discover", lambda: known)
+    monkeypatch.setattr("runproofs.reproductions.__main__.discover", lambda: known)
     assert main([]) == 0
     assert "table-6-2: left out, it needs" in capsys.readouterr().out
 

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 import torch
 
-from heuristics.claims import Check, ClaimFailed, claim
-from heuristics.register import Claim, Erratum
+from runproofs.book.claims import Check, ClaimFailed, claim
+from runproofs.book.register import Claim, Erratum
 
 PLAIN = "thesis/equation-2.1"  # an entry without erratum
 CERTAIN = "thesis/theorem-6"  # an entry with a certain erratum
@@ -202,7 +202,7 @@ def test_an_exception_inside_the_block_keeps_its_traceback():
         1 / 0  # noqa: B018
     lines = "".join(traceback.format_tb(caught.value.__traceback__))
     assert "1 / 0" in lines
-    assert "heuristics/claims.py" not in lines
+    assert "book/claims.py" not in lines
 
 
 def test_the_card_escapes_text_and_keeps_math():
@@ -217,10 +217,10 @@ def test_the_card_escapes_text_and_keeps_math():
 
 
 def test_in_the_book_the_card_links_to_ledger_and_errata(monkeypatch):
-    from heuristics.register import BOOK
+    from runproofs.book.register import BOOK
 
     monkeypatch.chdir(BOOK / "ch2_shallow_linear")
-    monkeypatch.setattr("heuristics.claims._anchored", set())
+    monkeypatch.setattr("runproofs.book.claims._anchored", set())
     check = claim(CERTAIN)
     html = check._repr_html_()
     assert 'href="../back/ledger.html#claim-thesis-theorem-6"' in html

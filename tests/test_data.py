@@ -15,8 +15,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
-from heuristics import data
-from heuristics.data import DataError, Source, parse_idx, parse_ratings
+from runproofs import data
+from runproofs.data import DataError, Source, parse_idx, parse_ratings
 
 LINES = "196\t242\t3\t881250949\n186\t302\t5\t891717742\n"
 

@@ -9,8 +9,8 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from heuristics import deep, shallow
-from heuristics.linalg import nuclear_norm, psd_sqrt
+from runproofs.linalg import nuclear_norm, psd_sqrt
+from runproofs.linear import deep, shallow
 
 examples = settings(deadline=None, max_examples=30, derandomize=True)
 seeds = st.integers(0, 2**32 - 1)

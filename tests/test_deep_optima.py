@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 from scipy.linalg import null_space
 from scipy.optimize import brentq, minimize
 
-from heuristics import deep
-from heuristics.deep import optima
-from heuristics.linalg import nuclear_norm, psd_sqrt, with_spectrum
+from runproofs.linalg import nuclear_norm, psd_sqrt, with_spectrum
+from runproofs.linear import deep
+from runproofs.linear.deep import optima
 
 examples = settings(deadline=None, max_examples=30, derandomize=True)
 seeds = st.integers(0, 2**32 - 1)

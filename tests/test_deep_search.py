@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from heuristics import deep
-from heuristics.linalg import psd_sqrt, with_spectrum
+from runproofs.linalg import psd_sqrt, with_spectrum
+from runproofs.linear import deep
 
 ROOT = np.array([[1.3, 0.4, 0.0], [0.4, 0.9, 0.2], [0.0, 0.2, 0.6]])
 

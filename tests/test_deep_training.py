@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from heuristics import deep
+from runproofs.linear import deep
 
 SIZES = (3, 4, 2, 2)
 THETA = (0.5, 0.9, 1.0)

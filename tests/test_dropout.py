@@ -8,19 +8,12 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from heuristics import dropout
-from heuristics.dropout import (
-    cosine_schedule,
-    expectation,
-    isotropic_law,
-    masks,
-    objective_by_enumeration,
-    progress,
-    sample_masks,
-    sgd_step,
-    train_linear,
-)
-from heuristics.shallow import gradient, objective, optimal_spectrum
+from runproofs.linalg import isotropic_law
+from runproofs.linear import training
+from runproofs.linear.shallow import gradient, objective, objective_by_enumeration, optimal_spectrum
+from runproofs.linear.training import progress, sample_masks, sgd_step, train_linear
+from runproofs.masks import all_masks, expectation
+from runproofs.training import cosine_schedule
 
 seeds = st.integers(0, 2**32 - 1)
 rates = st.floats(0.05, 1)
@@ -38,7 +31,7 @@ def problem(seed, d2, d0, r):
 
 @given(st.integers(1, 12), rates)
 def test_masks_have_the_bernoulli_law(r, theta):
-    b, p = masks(r, theta)
+    b, p = all_masks(r, theta)
     assert b.shape == (2**r, r)
     assert p.shape == (2**r,)
     assert len(np.unique(b, axis=0)) == 2**r
@@ -168,7 +161,7 @@ def test_batched_training_agrees_with_a_plain_loop_on_the_same_randomness(source
     trained = train_linear(M, theta, U0, V0, steps=steps, step_size=eta, generator=g, inputs=inputs)
     g.set_state(state)
     tensor = None if inputs is None else torch.tensor(inputs)
-    draws = list(dropout._draws(torch.tensor(M), theta, U0, steps, g, tensor))
+    draws = list(training._draws(torch.tensor(M), theta, U0, steps, g, tensor))
     assert len(draws) == steps
     for run in range(len(U0)):
         U, V = U0[run].numpy(), V0[run].numpy()
@@ -187,13 +180,13 @@ def test_batched_training_agrees_with_a_plain_loop_on_the_same_randomness(source
 
 def test_draws_have_the_law_that_is_asked_for():
     g, M, U, _ = start(runs=50)
-    x, _, mask = (torch.cat(t) for t in zip(*dropout._draws(torch.tensor(M), 0.3, U, 1000, g)))  # noqa: B905
+    x, _, mask = (torch.cat(t) for t in zip(*training._draws(torch.tensor(M), 0.3, U, 1000, g)))  # noqa: B905
     n = 50 * 1000  # 5 standard errors each
     assert (x.mean(0).abs() < 5 / math.sqrt(n)).all()
     assert (x.var(0) - 1).abs().max() < 5 * math.sqrt(2 / n)
     assert (mask.mean(0) - 0.3).abs().max() < 5 * math.sqrt(0.21 / n)
     law = torch.tensor(isotropic_law(5))
-    drawn = torch.cat([x for x, _, _ in dropout._draws(torch.tensor(M), 0.3, U, 1000, g, law)])
+    drawn = torch.cat([x for x, _, _ in training._draws(torch.tensor(M), 0.3, U, 1000, g, law)])
     atoms, counts = drawn.reshape(-1, 5).unique(dim=0, return_counts=True)
     assert torch.equal(atoms, law.unique(dim=0))
     assert (counts / n - 0.1).abs().max() < 5 * math.sqrt(0.09 / n)
@@ -295,11 +288,11 @@ def train(M=TM, theta=0.5, U=TU, V=TV, **changed):
 @pytest.mark.parametrize(
     ("call", "name"),
     [
-        (lambda: masks(0, 0.5), "r"),
-        (lambda: masks(2.0, 0.5), "r"),
-        (lambda: masks(21, 0.5), "at most 20"),
-        (lambda: masks(2, 0), "theta"),
-        (lambda: masks(2, 1.5), "theta"),
+        (lambda: all_masks(0, 0.5), "r"),
+        (lambda: all_masks(2.0, 0.5), "r"),
+        (lambda: all_masks(21, 0.5), "at most 20"),
+        (lambda: all_masks(2, 0), "theta"),
+        (lambda: all_masks(2, 1.5), "theta"),
         (lambda: expectation(np.sum, 2, math.nan), "theta"),
         (lambda: isotropic_law(0), "d"),
         (lambda: objective_by_enumeration(U, V, np.ones((1, 5)), np.ones((1, 2)), 0.5), "X"),

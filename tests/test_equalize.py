@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from heuristics.equalize import (
+from runproofs.linalg import random_orthogonal
+from runproofs.linear.equalize import (
     equalize_fft,
     equalizer,
     equalizer_as_printed,
@@ -17,7 +18,6 @@ from heuristics.equalize import (
     plane_rotations,
     rotate,
 )
-from heuristics.linalg import random_orthogonal
 
 seeds = st.integers(0, 2**32 - 1)
 

@@ -13,9 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
-from heuristics import experiments, reproductions, results
-from heuristics.experiments import experiment, main, sweep
-from heuristics.results import Result, ResultError, load, save
+from runproofs import reproductions
+from runproofs.book import experiments, results
+from runproofs.book.experiments import experiment, sweep
+from runproofs.book.results import Result, ResultError, load, save
+from runproofs.reproductions.__main__ import main
 
 QUICK = {"lam": (0.1, 0.5), "r": (2,), "n": 3}
 PAPER = {"lam": (0.1, 0.5, 0.9), "r": (2, 4), "n": 5}
@@ -128,7 +130,7 @@ def test_provenance_is_complete(gaussian):
         "seconds", "machine", "date",
     }  # fmt: skip
     assert about["settings"] == {"seed": 0, "lam": [0.1, 0.5, 0.9], "r": [2, 4], "n": 5}
-    assert set(about["versions"]) == {"python", "heuristics", "numpy", "torch"}
+    assert set(about["versions"]) == {"python", "runproofs", "numpy", "torch"}
     assert about["versions"]["numpy"] == np.__version__
     assert about["versions"]["torch"] == torch.__version__
     assert about["machine"] == ("cuda" if torch.cuda.is_initialized() else "cpu")
@@ -396,7 +398,7 @@ def test_a_name_belongs_to_one_experiment():
 
 CHAPTER = """
 import numpy as np
-from heuristics.experiments import experiment
+from runproofs.book.experiments import experiment
 
 @experiment("figure-0-1", over=("r",), quick={"r": (1,)}, paper={"r": (1, 2, 3)})
 def squares(r, seed):
@@ -409,9 +411,9 @@ def chapter(monkeypatch, tmp_path):
     """A chapter module that `discover` finds, alone."""
     (tmp_path / "ch0.py").write_text(CHAPTER)
     monkeypatch.setattr(reproductions, "__path__", [str(tmp_path)])
-    monkeypatch.delitem(sys.modules, "heuristics.reproductions.ch0", raising=False)
+    monkeypatch.delitem(sys.modules, "runproofs.reproductions.ch0", raising=False)
     yield
-    sys.modules.pop("heuristics.reproductions.ch0", None)
+    sys.modules.pop("runproofs.reproductions.ch0", None)
 
 
 @pytest.mark.parametrize("arguments", [[], ["figure-0-1"], ["figure-0-1", "--jobs", "2"]])
@@ -430,7 +432,7 @@ def test_an_unknown_name_lists_the_known_ones(chapter, capsys):
 
 
 def test_an_interrupted_command_says_that_it_resumes(chapter, capsys, monkeypatch):
-    known = experiments.discover()
+    known = reproductions.discover()
 
     def interrupt(*_):
         raise KeyboardInterrupt
@@ -444,7 +446,7 @@ def test_an_interrupted_command_says_that_it_resumes(chapter, capsys, monkeypatc
 def test_python_m_sees_the_registered_experiments(chapter, capsys, monkeypatch):
     monkeypatch.setattr(sys, "argv", ["experiments", "figure-9-9"])
     with pytest.raises(SystemExit) as exit_:
-        runpy.run_module("heuristics.experiments", run_name="__main__")
+        runpy.run_module("runproofs.reproductions", run_name="__main__")
     assert exit_.value.code == 2
     assert "the known ones are figure-0-1." in capsys.readouterr().err
 
@@ -452,7 +454,7 @@ def test_python_m_sees_the_registered_experiments(chapter, capsys, monkeypatch):
 def test_the_stored_results_of_the_book_are_valid(monkeypatch):
     """Every file under book/results belongs to an experiment and is what that one asks for."""
     monkeypatch.undo()
-    known = experiments.discover()
+    known = reproductions.discover()
     for path in experiments.RESULTS.glob("*"):
         assert path.stem in known, path.name
         known[path.stem].paper()

@@ -6,7 +6,7 @@ import matplotlib as mpl
 import matplotlib.pyplot as plt
 import pytest
 
-from heuristics import figures
+from runproofs.book import figures
 
 
 @pytest.fixture(autouse=True)

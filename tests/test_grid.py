@@ -5,7 +5,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from heuristics.grid import RADIUS, READINGS, axis, grid_topk, grid_topk_pruned
+from runproofs.reproductions.ch6_grid import RADIUS, READINGS, axis, grid_topk, grid_topk_pruned
 
 X = np.array([3, 2, 1])
 LOSSES = {  # as one would write them down, to be maximized

@@ -8,8 +8,8 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from heuristics import landscape, shallow
-from heuristics.linalg import random_orthogonal, with_spectrum
+from runproofs.linalg import random_orthogonal, with_spectrum
+from runproofs.linear import landscape, shallow
 
 examples = settings(deadline=None, max_examples=30, derandomize=True)
 sizes, seeds = st.integers(1, 4), st.integers(0, 2**32 - 1)

@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 from torch.nn.functional import leaky_relu, softplus
 
-from heuristics import leaky
-from heuristics.leaky import LeakyNetwork
+from runproofs.adversarial import margin_attacks
+from runproofs.networks import two_layer
+from runproofs.networks.two_layer import TwoLayerNetwork
 
 seeds, slopes = st.integers(0, 2**32 - 1), st.floats(0, 1)
 LOSSES = {"ce": lambda z: softplus(-z), "reflected": lambda z: -softplus(z), "margin": lambda z: -z}
@@ -17,7 +18,7 @@ LOSSES = {"ce": lambda z: softplus(-z), "reflected": lambda z: -softplus(z), "ma
 
 def problem(seed, *batch, m=3, d=4):
     rng = np.random.default_rng(seed)
-    net = LeakyNetwork(
+    net = TwoLayerNetwork(
         rng.standard_normal((*batch, m, d)),
         rng.standard_normal((*batch, m)),
         rng.random(batch),
@@ -55,8 +56,8 @@ def autograd_pgd(net, x, y, eps, step, steps, loss, normalize=False, bias=0.0, o
 @given(seeds, slopes, st.floats(0.1, 10))
 def test_network_is_homogeneous_in_the_input_and_in_the_weights(seed, alpha, c):
     net, x, _ = problem(seed)
-    net = LeakyNetwork(net.W, net.a, alpha)
-    scaled = LeakyNetwork(c * net.W, net.a, alpha)
+    net = TwoLayerNetwork(net.W, net.a, alpha)
+    scaled = TwoLayerNetwork(c * net.W, net.a, alpha)
     np.testing.assert_allclose(net(c * x), c * net(x), rtol=1e-12, atol=1e-12)
     np.testing.assert_allclose(scaled(x), c * net(x), rtol=1e-12, atol=1e-12)
 
@@ -73,12 +74,12 @@ def test_both_gradients_are_those_of_autograd_and_obey_euler(seed):
     W = torch.tensor(net.W, requires_grad=True)
     z = torch_margin(net, u, y, W=W)
     gu, gW = torch.autograd.grad(z, (u, W))
-    np.testing.assert_allclose(leaky.margin(net, x, y), z.item(), rtol=1e-12, atol=1e-12)
-    np.testing.assert_allclose(leaky.input_gradient(net, x, y), gu.numpy(), atol=1e-12)
-    np.testing.assert_allclose(leaky.weight_gradient(net, x, y), gW.numpy(), atol=1e-12)
-    np.testing.assert_allclose(leaky.input_gradient(net, x, y) @ x, z.item(), atol=1e-12)
+    np.testing.assert_allclose(two_layer.margin(net, x, y), z.item(), rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(two_layer.input_gradient(net, x, y), gu.numpy(), atol=1e-12)
+    np.testing.assert_allclose(two_layer.weight_gradient(net, x, y), gW.numpy(), atol=1e-12)
+    np.testing.assert_allclose(two_layer.input_gradient(net, x, y) @ x, z.item(), atol=1e-12)
     np.testing.assert_allclose(
-        (leaky.weight_gradient(net, x, y) * net.W).sum(), z.item(), atol=1e-12
+        (two_layer.weight_gradient(net, x, y) * net.W).sum(), z.item(), atol=1e-12
     )
 
 
@@ -87,33 +88,33 @@ def test_gradient_and_linearisation_obey_the_lipschitz_constant(seed):
     """Lemma 0: ||g|| <= L and |<g(u), v> - z(v)| <= (1 - alpha) L ||u - v||."""
     net, u, y = problem(seed, 200)
     v = u + np.random.default_rng(seed).standard_normal(u.shape)
-    L, g = leaky.lipschitz(net), leaky.input_gradient(net, u, y)
+    L, g = two_layer.lipschitz(net), two_layer.input_gradient(net, u, y)
     assert (np.linalg.norm(g, axis=-1) <= L * (1 + 1e-12)).all()
-    error = np.abs((g * v).sum(-1) - leaky.margin(net, v, y))
+    error = np.abs((g * v).sum(-1) - two_layer.margin(net, v, y))
     bound = (1 - net.alpha) * L * np.linalg.norm(u - v, axis=-1)
     assert (error <= bound + 1e-12).all()
 
 
 def test_lipschitz_constant_and_linearisation_error_are_attained():
-    net = LeakyNetwork([[3.0, 4.0]], [-2.0], 0.25)
-    assert leaky.lipschitz(net) == pytest.approx(10)
-    gradient = leaky.input_gradient(NET, [1.0, 1.0], 1)
-    assert leaky.lipschitz(NET) == pytest.approx(np.linalg.norm(gradient))  # not Frobenius
+    net = TwoLayerNetwork([[3.0, 4.0]], [-2.0], 0.25)
+    assert two_layer.lipschitz(net) == pytest.approx(10)
+    gradient = two_layer.input_gradient(NET, [1.0, 1.0], 1)
+    assert two_layer.lipschitz(NET) == pytest.approx(np.linalg.norm(gradient))  # not Frobenius
     below, above = np.array([-3e-9, -4e-9]), np.array([3.0, 4.0])
-    error = leaky.input_gradient(net, below, 1) @ above - leaky.margin(net, above, 1)
+    error = two_layer.input_gradient(net, below, 1) @ above - two_layer.margin(net, above, 1)
     assert abs(error) == pytest.approx(0.75 * 10 * 5, rel=1e-8)
 
 
 def test_losses_are_reflections_and_do_not_overflow():
     z = np.array([-800, -3.0, 0, 1.5, 800])
-    np.testing.assert_array_equal(leaky.reflected_loss(z), -leaky.loss(-z))
-    np.testing.assert_allclose(leaky.loss(z)[1:4], np.log(1 + np.exp(-z[1:4])))
-    np.testing.assert_array_equal(leaky.loss(z[[0, 4]]), [800, 0])
+    np.testing.assert_array_equal(two_layer.reflected_loss(z), -two_layer.loss(-z))
+    np.testing.assert_allclose(two_layer.loss(z)[1:4], np.log(1 + np.exp(-z[1:4])))
+    np.testing.assert_array_equal(two_layer.loss(z[[0, 4]]), [800, 0])
     grid = np.linspace(-40, 40, 1001)
-    assert (leaky.reflected_loss(grid) <= (grid < 0)).all()
-    assert (1 + leaky.reflected_loss(grid) / np.log(2) <= (grid < 0)).all()
-    assert (leaky.loss(grid) / np.log(2) >= (grid < 0)).all()
-    assert leaky.loss(-0.1) < 1  # the natural logarithm dips below the 0-1 loss
+    assert (two_layer.reflected_loss(grid) <= (grid < 0)).all()
+    assert (1 + two_layer.reflected_loss(grid) / np.log(2) <= (grid < 0)).all()
+    assert (two_layer.loss(grid) / np.log(2) >= (grid < 0)).all()
+    assert two_layer.loss(-0.1) < 1  # the natural logarithm dips below the 0-1 loss
 
 
 # ---------------------------------------------------------------- projection
@@ -123,9 +124,9 @@ def test_losses_are_reflections_and_do_not_overflow():
 def test_projection_is_the_nearest_point_of_the_ball(seed, eps):
     rng = np.random.default_rng(seed)
     x, u, v = rng.standard_normal((3, 2))
-    p, q = leaky.project(u, x, eps), leaky.project(v, x, eps)
+    p, q = margin_attacks.project(u, x, eps), margin_attacks.project(v, x, eps)
     assert np.linalg.norm(p - x) <= eps + 1e-12
-    np.testing.assert_allclose(leaky.project(p, x, eps), p, atol=1e-14)
+    np.testing.assert_allclose(margin_attacks.project(p, x, eps), p, atol=1e-14)
     assert np.linalg.norm(p - q) <= np.linalg.norm(u - v) + 1e-12
     if np.linalg.norm(u - x) <= eps:
         np.testing.assert_allclose(p, u, atol=1e-15)
@@ -135,7 +136,7 @@ def test_projection_agrees_with_a_constrained_minimizer():
     x, u = np.array([0.3, -0.4, 1.0]), np.array([2.0, 1.0, -1.0])
     ball = {"type": "ineq", "fun": lambda p: 0.25 - ((p - x) ** 2).sum()}
     found = minimize(lambda p: ((p - u) ** 2).sum(), x, constraints=ball, tol=1e-12).x
-    np.testing.assert_allclose(leaky.project(u, x, 0.5), found, atol=1e-6)
+    np.testing.assert_allclose(margin_attacks.project(u, x, 0.5), found, atol=1e-6)
 
 
 # ---------------------------------------------------------------- Algorithm 5
@@ -147,57 +148,57 @@ def test_pgd_is_the_loop_of_algorithm_5(loss, seed):
     net, x, y = problem(seed)
     expected = autograd_pgd(net, x, y, 0.7, lambda t: 0.3 / t, 12, loss)
     options = {"step": lambda t: 0.3 / t, "steps": 12, "loss": loss}
-    path = leaky.pgd_path(net, x, y, 0.7, **options)
+    path = margin_attacks.pgd_path(net, x, y, 0.7, **options)
     np.testing.assert_allclose(path.point, [u for u, _ in expected], atol=1e-10)
     np.testing.assert_allclose(path.margin, [z for _, z in expected], atol=1e-10)
     assert (np.linalg.norm(path.point - x, axis=-1) <= 0.7 + 1e-12).all()
-    best = leaky.pgd(net, x, y, 0.7, **options)
+    best = margin_attacks.pgd(net, x, y, 0.7, **options)
     assert best.margin == path.margin.min()
     np.testing.assert_array_equal(best.point, path.point[path.margin.argmin()])
 
 
 def test_pgd_returns_the_best_visited_point_and_not_the_last():
-    valley = LeakyNetwork([[1.0], [-1.0]], [1.0, 1.0], 0.1)  # margin .9 |u|
-    path = leaky.pgd_path(valley, [0.1], 1, 1, step=0.5, steps=2)
+    valley = TwoLayerNetwork([[1.0], [-1.0]], [1.0, 1.0], 0.1)  # margin .9 |u|
+    path = margin_attacks.pgd_path(valley, [0.1], 1, 1, step=0.5, steps=2)
     assert path.margin[1] > path.margin[0] + 0.01
-    best = leaky.pgd(valley, [0.1], 1, 1, step=0.5, steps=2)
+    best = margin_attacks.pgd(valley, [0.1], 1, 1, step=0.5, steps=2)
     assert best.margin == pytest.approx(0.09)
     assert best.point == pytest.approx(0.1)
 
 
 def test_pgd_reaches_the_optimum_of_a_linear_network():
     net, x, y = problem(3, 40)
-    net = LeakyNetwork(net.W, net.a, 1.0)
+    net = TwoLayerNetwork(net.W, net.a, 1.0)
     w = (net.a[:, None] @ net.W)[:, 0]
     optimum = y * (w * x).sum(-1) - 0.5 * np.linalg.norm(w, axis=-1)
-    attack = leaky.pgd(net, x, y, 0.5, step=1e6, steps=60, loss="margin")
+    attack = margin_attacks.pgd(net, x, y, 0.5, step=1e6, steps=60, loss="margin")
     np.testing.assert_allclose(attack.margin, optimum, atol=1e-9)
 
 
 def test_batch_of_networks_gives_what_each_gives_alone():
     net, x, y = problem(4, 6)
-    together = leaky.pgd(net, x, y, 0.6, step=0.2, steps=9)
+    together = margin_attacks.pgd(net, x, y, 0.6, step=0.2, steps=9)
     for i in range(6):
-        single = LeakyNetwork(net.W[i], net.a[i], net.alpha[i])
-        alone = leaky.pgd(single, x[i], y[i], 0.6, step=0.2, steps=9)
+        single = TwoLayerNetwork(net.W[i], net.a[i], net.alpha[i])
+        alone = margin_attacks.pgd(single, x[i], y[i], 0.6, step=0.2, steps=9)
         np.testing.assert_allclose(together.point[i], alone.point, atol=1e-13)
-    grid = leaky.margin(net.at_each_point(), x, y)  # each network at each point
-    np.testing.assert_allclose(np.diag(grid), leaky.margin(net, x, y), atol=1e-13)
+    grid = two_layer.margin(net.at_each_point(), x, y)  # each network at each point
+    np.testing.assert_allclose(np.diag(grid), two_layer.margin(net, x, y), atol=1e-13)
 
 
 def test_printed_update_adds_a_number_to_every_coordinate():
     """The evidence of the register: -.3049 as printed, -.0953 by the gradient."""
-    net = LeakyNetwork(np.eye(2), [1.0, 1.0], 1.0)
-    printed = leaky.pgd_as_printed(net, [1.0, 2.0], 1, 5, step=0.1, steps=2).point
+    net = TwoLayerNetwork(np.eye(2), [1.0, 1.0], 1.0)
+    printed = margin_attacks.pgd_as_printed(net, [1.0, 2.0], 1, 5, step=0.1, steps=2).point
     np.testing.assert_allclose(printed, [1 - 0.3048587, 2 - 0.3048587], atol=1e-7)
-    correct = leaky.pgd(net, [1.0, 2.0], 1, 5, step=0.1, steps=2).point
+    correct = margin_attacks.pgd(net, [1.0, 2.0], 1, 5, step=0.1, steps=2).point
     np.testing.assert_allclose(correct, [1 - 0.0952574, 2 - 0.0952574], atol=1e-7)
 
 
 def test_printed_update_misses_the_optimum_of_a_linear_network():
-    net = LeakyNetwork([[1.0, -1.0]], [1.0], 1.0)
-    printed = leaky.pgd_as_printed(net, [0.2, 0.1], 1, 0.5, step=1, steps=200).margin
-    correct = leaky.pgd(net, [0.2, 0.1], 1, 0.5, step=1, steps=200).margin
+    net = TwoLayerNetwork([[1.0, -1.0]], [1.0], 1.0)
+    printed = margin_attacks.pgd_as_printed(net, [0.2, 0.1], 1, 0.5, step=1, steps=200).margin
+    correct = margin_attacks.pgd(net, [0.2, 0.1], 1, 0.5, step=1, steps=200).margin
     assert correct == pytest.approx(0.1 - 0.5 * np.sqrt(2), abs=1e-9)
     assert printed > correct + 0.5
 
@@ -209,11 +210,11 @@ def test_printed_update_misses_the_optimum_of_a_linear_network():
 @pytest.mark.parametrize("normalize", [False, True])
 def test_hidden_space_pgd_visits_the_same_points(loss, normalize):
     rng = np.random.default_rng(0)
-    net = LeakyNetwork(rng.standard_normal((6, 40)), rng.standard_normal(6), 0.3)
+    net = TwoLayerNetwork(rng.standard_normal((6, 40)), rng.standard_normal(6), 0.3)
     x, y = rng.standard_normal((5, 40)), rng.choice([-1, 1], 5)
     bias, offset = rng.standard_normal(6), 0.7
     for steps in (1, 2, 3, 12):
-        attack = leaky.pgd_hidden(
+        attack = margin_attacks.pgd_hidden(
             net, x, y, 0.4, step=0.02, steps=steps, loss=loss, normalize=normalize, bias=bias,
             offset=offset,
         )  # fmt: skip
@@ -227,9 +228,9 @@ def test_hidden_space_pgd_visits_the_same_points(loss, normalize):
 def test_clipping_leaves_the_row_space():
     """Why the hidden space cannot hold a box of pixels."""
     rng = np.random.default_rng(1)
-    net = LeakyNetwork(rng.standard_normal((6, 40)), rng.standard_normal(6), 0.3)
+    net = TwoLayerNetwork(rng.standard_normal((6, 40)), rng.standard_normal(6), 0.3)
     x = rng.random((1, 40))
-    moved = leaky.pgd_hidden(net, x, [1.0], 3, step=1, steps=5, loss="margin").point
+    moved = margin_attacks.pgd_hidden(net, x, [1.0], 3, step=1, steps=5, loss="margin").point
     for u, inside in ((moved, True), (moved.clip(0, 1), False)):
         delta = (u - x)[0]
         residual = delta - np.linalg.lstsq(net.W.T, delta)[0] @ net.W
@@ -238,31 +239,33 @@ def test_clipping_leaves_the_row_space():
 
 # ---------------------------------------------------------------- arguments
 
-NET = LeakyNetwork(np.eye(2), [1.0, 1.0], 0.5)
+NET = TwoLayerNetwork(np.eye(2), [1.0, 1.0], 0.5)
 
 
 @pytest.mark.parametrize(
     ("call", "name"),
     [
-        (lambda: LeakyNetwork(np.ones(3), [1.0], 0.5), "W"),
-        (lambda: LeakyNetwork([[np.nan, 0]], [1.0], 0.5), "W"),
-        (lambda: LeakyNetwork(np.eye(2), [1.0], 0.5), "a"),
-        (lambda: LeakyNetwork(np.eye(2), [1.0, 1.0], 1.5), "alpha"),
-        (lambda: LeakyNetwork(np.ones((3, 2, 2)), np.ones((4, 2)), 0.5), "batch"),
-        (lambda: leaky.margin(NET, [1.0, 2.0, 3.0], 1), "x"),
-        (lambda: leaky.margin(NET, [1.0, 2.0], 0), "y"),
-        (lambda: leaky.margin(NET, np.ones((3, 2)), [1, 1]), "batch"),
-        (lambda: leaky.pgd(NET, [1.0, np.inf], 1, 1, step=1, steps=1), "x"),
-        (lambda: leaky.pgd(NET, [1.0, 2.0], 1, -1, step=1, steps=1), "eps"),
-        (lambda: leaky.pgd(NET, [1.0, 2.0], 1, 1, step=-1, steps=2), "step"),
-        (lambda: leaky.pgd(NET, [1.0, 2.0], 1, 1, step=1, steps=0), "steps"),
-        (lambda: leaky.pgd(NET, [1.0, 2.0], 1, 1, step=1, steps=1, loss="0-1"), "loss"),
+        (lambda: TwoLayerNetwork(np.ones(3), [1.0], 0.5), "W"),
+        (lambda: TwoLayerNetwork([[np.nan, 0]], [1.0], 0.5), "W"),
+        (lambda: TwoLayerNetwork(np.eye(2), [1.0], 0.5), "a"),
+        (lambda: TwoLayerNetwork(np.eye(2), [1.0, 1.0], 1.5), "alpha"),
+        (lambda: TwoLayerNetwork(np.ones((3, 2, 2)), np.ones((4, 2)), 0.5), "batch"),
+        (lambda: two_layer.margin(NET, [1.0, 2.0, 3.0], 1), "x"),
+        (lambda: two_layer.margin(NET, [1.0, 2.0], 0), "y"),
+        (lambda: two_layer.margin(NET, np.ones((3, 2)), [1, 1]), "batch"),
+        (lambda: margin_attacks.pgd(NET, [1.0, np.inf], 1, 1, step=1, steps=1), "x"),
+        (lambda: margin_attacks.pgd(NET, [1.0, 2.0], 1, -1, step=1, steps=1), "eps"),
+        (lambda: margin_attacks.pgd(NET, [1.0, 2.0], 1, 1, step=-1, steps=2), "step"),
+        (lambda: margin_attacks.pgd(NET, [1.0, 2.0], 1, 1, step=1, steps=0), "steps"),
+        (lambda: margin_attacks.pgd(NET, [1.0, 2.0], 1, 1, step=1, steps=1, loss="0-1"), "loss"),
         (
-            lambda: leaky.pgd_hidden(NET.at_each_point(), [[1.0, 2]], 1, 1, step=1, steps=1),
+            lambda: margin_attacks.pgd_hidden(
+                NET.at_each_point(), [[1.0, 2]], 1, 1, step=1, steps=1
+            ),
             "single",
         ),
-        (lambda: leaky.pgd_hidden(NET, [1.0, 2.0], 1, 1, step=1, steps=1), "x"),
-        (lambda: leaky.project([1.0, 2.0], [1.0, 2.0], -1), "eps"),
+        (lambda: margin_attacks.pgd_hidden(NET, [1.0, 2.0], 1, 1, step=1, steps=1), "x"),
+        (lambda: margin_attacks.project([1.0, 2.0], [1.0, 2.0], -1), "eps"),
     ],
 )
 def test_bad_arguments_are_named_in_one_sentence(call, name):

@@ -6,7 +6,7 @@ import scipy.linalg
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from heuristics.linalg import (
+from runproofs.linalg import (
     nuclear_norm,
     psd_sqrt,
     random_orthogonal,

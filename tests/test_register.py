@@ -3,7 +3,7 @@
 import pytest
 import yaml
 
-from heuristics.register import BOOK, CHAPTERS, checks_in, register
+from runproofs.book.register import BOOK, CHAPTERS, checks_in, register
 
 ENTRY = {
     "id": "source/lemma-1", "number": "Lemma 1", "section": "1", "kind": "lemma",

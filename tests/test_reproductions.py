@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 
-from heuristics.experiments import discover
-from heuristics.reproductions import ch2, ch3
-from heuristics.shallow import optimal_spectrum
+from runproofs.linear.shallow import optimal_spectrum
+from runproofs.reproductions import ch2, ch3, discover
 
 TINY = {"r": (2,), "lam": (0.5, 1.0), "runs": 2, "steps": 10, "shape": (4, 3), "decay": 0.5}
 

@@ -8,8 +8,8 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from heuristics import shallow
-from heuristics.linalg import nuclear_norm, psd_sqrt, random_orthogonal, with_spectrum
+from runproofs.linalg import nuclear_norm, psd_sqrt, random_orthogonal, with_spectrum
+from runproofs.linear import shallow
 
 examples = settings(deadline=None, max_examples=40, derandomize=True)
 sizes, seeds = st.integers(1, 5), st.integers(0, 2**32 - 1)

@@ -7,7 +7,7 @@ import pytest
 from myst_nb.core.execute.base import ExecutionError
 from sphinx.application import Sphinx
 
-from heuristics import _sphinx
+from runproofs.book import sphinx
 
 PAGE = """---
 jupytext: {text_representation: {extension: .md, format_name: myst}}
@@ -45,7 +45,7 @@ def build(tmp_path_factory):
     (folder / "dot.png").write_bytes(b"")
     warnings = io.StringIO()
     settings = {
-        "extensions": ["myst_nb", "heuristics._sphinx"],
+        "extensions": ["myst_nb", "runproofs.book.sphinx"],
         "myst_enable_extensions": ["dollarmath"],
         "nb_execution_mode": "off",
     }
@@ -97,14 +97,14 @@ def test_the_fingerprint_sees_the_library_the_register_and_the_results(tmp_path,
     folders = [tmp_path / name for name in ("lib", "claims", "results")]
     for folder in folders:
         folder.mkdir()
-    monkeypatch.setattr(_sphinx, "SOURCES", folders)
-    seen = {_sphinx.fingerprint()}
+    monkeypatch.setattr(sphinx, "SOURCES", folders)
+    seen = {sphinx.fingerprint()}
     for folder in folders:
         for content in ("one", "two"):
             (folder / "file").write_text(content, "utf-8")
-            seen.add(_sphinx.fingerprint())
-    monkeypatch.setattr(_sphinx, "version", lambda name: "0")
-    seen.add(_sphinx.fingerprint())
+            seen.add(sphinx.fingerprint())
+    monkeypatch.setattr(sphinx, "version", lambda name: "0")
+    seen.add(sphinx.fingerprint())
     assert len(seen) == 8
 
 
@@ -116,8 +116,8 @@ def test_outputs_are_forgotten_when_the_fingerprint_changes(tmp_path, monkeypatc
         config = Config
 
     def output_survives(fingerprint):
-        monkeypatch.setattr(_sphinx, "fingerprint", lambda: fingerprint)
-        _sphinx.forget_stale_outputs(App, Config)
+        monkeypatch.setattr(sphinx, "fingerprint", lambda: fingerprint)
+        sphinx.forget_stale_outputs(App, Config)
         return (Config.nb_execution_cache_path / "output").exists()
 
     assert not output_survives("first")
@@ -132,7 +132,7 @@ def run(folder, cell):
     (folder / "index.md").write_text(page, "utf-8")
     status = io.StringIO()
     settings = {
-        "extensions": ["myst_nb", "heuristics._sphinx"],
+        "extensions": ["myst_nb", "runproofs.book.sphinx"],
         "nb_execution_mode": "cache",
         "nb_execution_raise_on_error": True,
     }

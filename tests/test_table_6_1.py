@@ -8,8 +8,9 @@ import pytest
 import torch
 from torch.nn.functional import softplus
 
-from heuristics import attacks
-from heuristics.reproductions import ch6
+from runproofs.adversarial import attacks
+from runproofs.reproductions import ch6
+from runproofs.training import step_decay
 
 EPS, STEP = (0.2, 1), (10, 10 / 64)
 
@@ -73,7 +74,7 @@ def test_pgd_2_ascends_the_mean_of_a_batch_of_64_inside_the_box(net, batch):
     model = partial(ch6.logits, net)
     ours = ch6.attack("R-PGD-2", model, *batch, EPS, STEP, 25)
     mean = attacks.pgd(
-        model, *batch, norm=2, eps=1, step=attacks.step_decay(10, 0.2, 10), steps=25,
+        model, *batch, norm=2, eps=1, step=step_decay(10, 0.2, 10), steps=25,
         loss="reflected", reduction="mean", clip=(0, 1), best_iterate=True,
     )  # fmt: skip
     torch.testing.assert_close(ours, mean)

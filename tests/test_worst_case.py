@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from heuristics import leaky, robust_bounds
-from heuristics.leaky import LeakyNetwork, lipschitz, margin, pgd, pgd_path
-from heuristics.worst_case import (
+from runproofs.adversarial import margin_attacks
+from runproofs.adversarial.margin_attacks import pgd, pgd_path
+from runproofs.adversarial.worst_case import (
     beta_robust_error,
     level,
     plane_candidates,
@@ -15,12 +15,15 @@ from heuristics.worst_case import (
     worst_case,
     worst_case_by_faces,
 )
+from runproofs.bounds import robust
+from runproofs.networks import two_layer
+from runproofs.networks.two_layer import TwoLayerNetwork, lipschitz, margin
 
 seeds = st.integers(0, 2**32 - 1)
 
 
 def random_problems(n, m, d, rng):
-    net = LeakyNetwork(
+    net = TwoLayerNetwork(
         rng.standard_normal((n, m, d)), rng.uniform(-1, 1, (n, m)), rng.uniform(0.01, 1, n)
     )
     x = rng.standard_normal((n, d)) * rng.uniform(0.2, 3, (n, 1))
@@ -29,7 +32,7 @@ def random_problems(n, m, d, rng):
 
 def degenerate_problems(n, m, d, rng):
     """Small integers: parallel, cancelling and zero rows, centres on kinks and at the origin."""
-    net = LeakyNetwork(
+    net = TwoLayerNetwork(
         rng.integers(-2, 3, (n, m, d)), rng.integers(-2, 3, (n, m)), rng.choice([0, 0.5, 1], n)
     )
     return net, rng.integers(-1, 2, (n, d)).astype(float), rng.choice([-1.0, 1.0], n)
@@ -72,7 +75,7 @@ def test_candidates_of_the_plane_are_what_they_say():
     least = margin(net.at_each_point(), np.concatenate(found, 1), y[:, None]).min(1)
     np.testing.assert_allclose(least, worst_case(net, x, y, 1.0).margin, atol=1e-13)
     with pytest.raises(ValueError, match="inputs in the plane"):
-        plane_candidates(LeakyNetwork([[1.0]], [1.0], 0.5), [0.0], 1, 1)
+        plane_candidates(TwoLayerNetwork([[1.0]], [1.0], 0.5), [0.0], 1, 1)
 
 
 @pytest.mark.parametrize("problems", [random_problems, degenerate_problems])
@@ -100,8 +103,10 @@ def test_worst_case_is_never_beaten_by_10000_points_or_by_pgd(d, m):
     u, g_step = points[:, :300], 0.3 / lipschitz(net)[:, None, None]
     best = np.full(12, np.inf)
     for t in range(200):
-        g = leaky.input_gradient(net.at_each_point(), u, y[:, None])
-        u = leaky.project(u - g_step / (1 + t) ** 0.5 * g, np.broadcast_to(x[:, None], u.shape), 1)
+        g = two_layer.input_gradient(net.at_each_point(), u, y[:, None])
+        u = margin_attacks.project(
+            u - g_step / (1 + t) ** 0.5 * g, np.broadcast_to(x[:, None], u.shape), 1
+        )
         best = np.minimum(best, margin(net.at_each_point(), u, y[:, None]).min(-1))
     assert (best >= exact.margin - 1e-12).all()
     np.testing.assert_allclose(best, exact.margin, atol=0.02)
@@ -111,7 +116,7 @@ def test_worst_case_in_high_dimension_needs_only_the_span_of_the_rows():
     rng = np.random.default_rng(5)
     net, x, y = random_problems(1, 4, 3, rng)
     Q = np.linalg.qr(rng.standard_normal((300, 3)))[0]
-    wide = LeakyNetwork(net.W @ Q.T, net.a, net.alpha)
+    wide = TwoLayerNetwork(net.W @ Q.T, net.a, net.alpha)
     exact, lifted = worst_case(net, x, y, 1.0), worst_case(wide, x @ Q.T, y, 1.0)
     np.testing.assert_allclose(lifted.margin, exact.margin, atol=1e-12)
     np.testing.assert_allclose(margin(wide, lifted.point, y), exact.margin, atol=1e-12)
@@ -119,7 +124,7 @@ def test_worst_case_in_high_dimension_needs_only_the_span_of_the_rows():
 
 def test_golden_worst_case():
     """Definition 7 in the register: beta_crit = .3535533906 for this network."""
-    net = LeakyNetwork(np.eye(2), [1.0, -1.0], 0.5)
+    net = TwoLayerNetwork(np.eye(2), [1.0, -1.0], 0.5)
     attack = worst_case(net, [0.3, 0.1], 1, 0.5)
     assert -attack.margin / np.sqrt(2) == pytest.approx(0.3535533906, rel=1e-9)
 
@@ -127,7 +132,7 @@ def test_golden_worst_case():
 def test_radius_zero_and_zero_weights():
     net, x, y = random_problems(20, 3, 2, np.random.default_rng(1))
     np.testing.assert_allclose(worst_case(net, x, y, 0).margin, margin(net, x, y), atol=1e-14)
-    zero = LeakyNetwork(np.zeros((3, 2)), [1.0, 1.0, 1.0], 0.5)
+    zero = TwoLayerNetwork(np.zeros((3, 2)), [1.0, 1.0, 1.0], 0.5)
     assert worst_case(zero, [1.0, 0.0], 1, 1).margin == 0
     assert robust_error(zero, [[1.0, 0.0]], [1], 1) == 0
 
@@ -135,8 +140,8 @@ def test_radius_zero_and_zero_weights():
 def test_too_many_unstable_units_are_refused_but_not_in_the_plane():
     wide = np.random.default_rng(0).standard_normal((13, 3))
     with pytest.raises(ValueError, match=r"at most 12 units.* it has 13"):
-        worst_case(LeakyNetwork(wide, np.ones(13), 0.5), [0.0, 0.0, 0.0], 1, 1)
-    assert worst_case(LeakyNetwork(wide[:, :2], -np.ones(13), 0.5), [0.0, 0.0], 1, 1).margin < 0
+        worst_case(TwoLayerNetwork(wide, np.ones(13), 0.5), [0.0, 0.0, 0.0], 1, 1)
+    assert worst_case(TwoLayerNetwork(wide[:, :2], -np.ones(13), 0.5), [0.0, 0.0], 1, 1).margin < 0
 
 
 # ---------------------------------------------------------------- robust errors
@@ -149,7 +154,7 @@ def test_robust_errors_count_balls_with_a_negative_margin(seed):
     X, Y = rng.standard_normal((7, 2)), rng.choice([-1.0, 1.0], 7)
     least = np.array(
         [
-            [worst_case(LeakyNetwork(*one), x, y, 0.5).margin for x, y in zip(X, Y, strict=True)]
+            [worst_case(TwoLayerNetwork(*one), x, y, 0.5).margin for x, y in zip(X, Y, strict=True)]
             for one in zip(net.W, net.a, net.alpha, strict=True)
         ]
     )
@@ -158,7 +163,7 @@ def test_robust_errors_count_balls_with_a_negative_margin(seed):
     for beta in (0.1, 0.5):
         expected = (least < -beta * norms[:, None]).mean(1)
         np.testing.assert_array_equal(beta_robust_error(net, X, Y, 0.5, beta), expected)
-    rescaled = LeakyNetwork(net.W / norms[:, None, None], 7 * net.a, net.alpha)
+    rescaled = TwoLayerNetwork(net.W / norms[:, None, None], 7 * net.a, net.alpha)
     np.testing.assert_array_equal(
         beta_robust_error(rescaled, X, Y, 0.5, 0.7), beta_robust_error(net, X, Y, 0.5, 0.1)
     )
@@ -168,7 +173,7 @@ def test_beta_without_the_size_of_the_top_layer_means_nothing():
     rng = np.random.default_rng(2)
     net, _, _ = random_problems(40, 3, 2, rng)
     X, Y = rng.standard_normal((12, 2)), rng.choice([-1.0, 1.0], 12)
-    larger = LeakyNetwork(net.W, 3 * net.a, net.alpha)
+    larger = TwoLayerNetwork(net.W, 3 * net.a, net.alpha)
     errors, others = (beta_robust_error(f, X, Y, 0.5, 0.3) for f in (net, larger))
     assert (others > errors).mean() > 0.5
     assert (others >= errors).all()
@@ -177,7 +182,7 @@ def test_beta_without_the_size_of_the_top_layer_means_nothing():
 def test_normalising_each_row_changes_the_robust_error():
     net, x, y = random_problems(300, 3, 2, np.random.default_rng(3))
     rows = net.W / np.linalg.norm(net.W, axis=-1, keepdims=True)
-    changed = worst_case(LeakyNetwork(rows, net.a, net.alpha), x, y, 1.0).margin < 0
+    changed = worst_case(TwoLayerNetwork(rows, net.a, net.alpha), x, y, 1.0).margin < 0
     assert (changed != (worst_case(net, x, y, 1.0).margin < 0)).sum() > 10
 
 
@@ -196,15 +201,15 @@ def test_lemma_18_on_10000_effective_attacks():
     cases = clean_correct = 0
     for net, x, y, A, worst in solved(10_000, seed=0):
         norms = np.linalg.norm(net.W, axis=(1, 2))
-        effective = -worst.margin / norms >= robust_bounds.beta_threshold(1, net.alpha, A)
+        effective = -worst.margin / norms >= robust.beta_threshold(1, net.alpha, A)
         cases += effective.sum()
         z = margin(net, x, y)
         clean_correct += (effective & (z > 0)).sum()
         assert net.alpha[effective & (z > 0)].min() > 0.5  # the scope of the threshold
-        step = robust_bounds.attack_step(A, norms)
+        step = robust.attack_step(A, norms)
         for steps in (1, 3, 20):
             found = pgd(net, x, y, 1, step=step, steps=steps).margin
-            for statement in (robust_bounds.lemma_18, robust_bounds.equation_6_5):
+            for statement in (robust.lemma_18, robust.equation_6_5):
                 sides = statement(worst.margin, found, 1, step, steps)
                 assert (sides.left <= sides.right)[effective].all()
     assert cases > 10_000
@@ -213,19 +218,19 @@ def test_lemma_18_on_10000_effective_attacks():
 
 def test_lemma_18_fails_below_the_threshold():
     """The negative control of the register: PGD stays at 2.27 although -4.23 exists."""
-    net = LeakyNetwork(6 * np.array([[1, 0.01], [3, -0.09], [0, 0.03]]), [1.0, -1.0, 1.0], 0.1)
-    step, x = robust_bounds.attack_step(np.sqrt(3), np.linalg.norm(net.W)), [0.0, 10.0]
+    net = TwoLayerNetwork(6 * np.array([[1, 0.01], [3, -0.09], [0, 0.03]]), [1.0, -1.0, 1.0], 0.1)
+    step, x = robust.attack_step(np.sqrt(3), np.linalg.norm(net.W)), [0.0, 10.0]
     worst = worst_case(net, x, 1, 1).margin
     found = pgd(net, x, 1, 1, step=step, steps=20_000).margin
     assert (worst, found) == pytest.approx((-4.2253, 2.2690), abs=1e-3)
-    for statement, gap in ((robust_bounds.lemma_18, 0.58), (robust_bounds.equation_6_5, 2.09)):
+    for statement, gap in ((robust.lemma_18, 0.58), (robust.equation_6_5, 2.09)):
         sides = statement(worst, found, 1, step, 20_000)
         assert sides.left - sides.right == pytest.approx(gap, abs=0.01)
     step = 1 / lipschitz(net) ** 2
     found = pgd(net, x, 1, 1, step=step, steps=20_000).margin
     gaps = []
     for alpha in (0.1, 1):  # with and without the term (1 - alpha) r L
-        sides = robust_bounds.reflected_pgd(worst, found, 1, alpha, lipschitz(net), step, 20_000)
+        sides = robust.reflected_pgd(worst, found, 1, alpha, lipschitz(net), step, 20_000)
         gaps.append(sides.left - sides.right)
     assert gaps[0] <= 0
     assert gaps[1] > 1
@@ -240,13 +245,13 @@ def test_margin_pgd_finds_every_flip_above_half_the_threshold():
         above, L = b - 1 + net.alpha, lipschitz(net)
         for least, steps in ((0.1, 101), (0.05, 401)):
             chosen = (above >= least) & (above < (0.1 if least < 0.1 else np.inf))
-            pick = LeakyNetwork(net.W[chosen], net.a[chosen], net.alpha[chosen])
+            pick = TwoLayerNetwork(net.W[chosen], net.a[chosen], net.alpha[chosen])
             options = {"step": 1 / L[chosen] / steps**0.5, "steps": steps, "loss": "margin"}
             assert (pgd(pick, x[chosen], y[chosen], 1, **options).margin < 0).all()
             cases += chosen.sum()
             clean_correct += (chosen & clean).sum()
         below = (b > 0) & (above <= 0) & clean
-        pick = LeakyNetwork(net.W[below], net.a[below], net.alpha[below])
+        pick = TwoLayerNetwork(net.W[below], net.a[below], net.alpha[below])
         options = {"step": 1 / L[below] / 20, "steps": 400, "loss": "margin"}
         missed_below += (pgd(pick, x[below], y[below], 1, **options).margin >= 0).sum()
     assert cases > 5000
@@ -259,7 +264,7 @@ def test_reflected_pgd_obeys_one_inequality_for_every_network_and_point():
     cases = 0
     for net, x, y, _, worst in solved(2000, seed=2):
         scale = np.exp(rng.uniform(-2, 3, len(x)))  # small and large margins
-        net = LeakyNetwork(net.W, scale[:, None] * net.a, net.alpha)
+        net = TwoLayerNetwork(net.W, scale[:, None] * net.a, net.alpha)
         L = lipschitz(net)
         step = rng.uniform(0.1, 1, len(x)) / L**2
         directions = in_ball(len(x), 2, rng)
@@ -267,7 +272,7 @@ def test_reflected_pgd_obeys_one_inequality_for_every_network_and_point():
             z, r = margin(net, star, y), np.linalg.norm(star - x, axis=-1)
             for steps in (1, 3, 40):
                 found = pgd(net, x, y, 1, step=step, steps=steps).margin
-                sides = robust_bounds.reflected_pgd(z, found, r, net.alpha, L, step, steps)
+                sides = robust.reflected_pgd(z, found, r, net.alpha, L, step, steps)
                 assert (sides.left <= sides.right * (1 + 1e-12)).all()
                 cases += len(x)
     assert cases > 5000
@@ -277,10 +282,10 @@ def test_reflected_pgd_obeys_one_inequality_for_every_network_and_point():
 def test_trap_keeps_pgd_from_the_clean_point_at_half_the_threshold(alpha):
     """Proposition 4a: the level tends to 1 - alpha, and no step escapes."""
     t, mu = 1e-6, 1e-5
-    net = LeakyNetwork([[alpha**0.5, 0], [-1, 0], [0, mu]], [-(alpha**0.5), -1, mu], alpha)
+    net = TwoLayerNetwork([[alpha**0.5, 0], [-1, 0], [0, mu]], [-(alpha**0.5), -1, mu], alpha)
     x = [t, 2.0]
     assert 0.9999 < level(net, x, 1, 1.0) / (1 - alpha) <= 1
-    for loss in leaky.DESCENT:
+    for loss in margin_attacks.DESCENT:
         for step in (0.01, 1, 100):
             path = pgd_path(net, x, 1, 1.0, step=step, steps=300, loss=loss)
             assert path.margin.min() >= mu**2 * (1 - 1e-12)
@@ -292,7 +297,7 @@ def test_clean_point_is_wrong_or_nearly_so_above_the_threshold():
     least_alpha_at_half = 1
     for net, x, y, A, worst in solved(4000, seed=4):
         norms, z = np.linalg.norm(net.W, axis=(1, 2)), margin(net, x, y)
-        threshold = robust_bounds.beta_threshold(1, net.alpha, A)
+        threshold = robust.beta_threshold(1, net.alpha, A)
         effective = -worst.margin / norms >= threshold
         assert (z <= (2 * net.alpha - 1) * A * norms + 1e-12)[effective].all()
         half = (-worst.margin / norms >= threshold / 2) & (z > 0)

@@ -1,1 +1,0 @@
-"""The experiments of the book, one module a chapter; `experiments.discover` finds every module."""

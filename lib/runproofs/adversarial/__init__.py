@@ -1,0 +1,1 @@
+"""Attacks, exact worst cases, and adversarial training."""

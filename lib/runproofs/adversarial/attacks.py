@@ -1,0 +1,281 @@
+"""Attacks on any torch classifier, with plain and reflected losses; Section 6.5 of the thesis.
+
+The conventions are the field's: a model maps a batch of inputs, (n, ...) in [0, 1], to logits, and
+normalises its inputs itself. With K >= 2 logits labels are 0, ..., K - 1; with a single logit f,
+(n,) or (n, 1), they are -1 and 1, and the margin is y f. With K >= 2 the margin is
+f_y - max_{j != y} f_j. Put the model into evaluation mode first; no attack changes it, nor the
+gradients of its parameters.
+"""
+
+import math
+from functools import partial
+
+import torch
+from torch.nn.functional import cross_entropy, log_softmax, softplus
+
+from runproofs import _arguments as arguments
+
+
+def margin(logits, y):
+    """Margin of each sample, negative where it is misclassified.
+
+    logits: (n, K), (n, 1) or (n,). y: (n,), labels as the module says. Returns (n,).
+    Raises ValueError for bad arguments. Cost: O(n K).
+    """
+    logits = _logits(torch.as_tensor, logits)
+    return _margin(logits, _labels(y, logits))
+
+
+def _margin(logits, y):
+    if logits.ndim == 1:
+        return y * logits
+    return _own(logits, y) - _wrong(logits, y).amax(1)
+
+
+def _own(logits, y):
+    return logits.gather(1, y[:, None])[:, 0]
+
+
+def _wrong(logits, y):
+    return logits.scatter(1, y[:, None], -math.inf)
+
+
+def _ce(logits, y):
+    return softplus(-y * logits) if logits.ndim == 1 else cross_entropy(logits, y, reduction="none")
+
+
+def _reflected(logits, y):
+    return -softplus(_margin(logits, y))
+
+
+def _greedy(logits, y):
+    if logits.ndim == 1:
+        return _reflected(logits, y)
+    return _own(log_softmax(logits, 1), _wrong(logits, y).argmax(1))
+
+
+# What the attacks ascend, for each sample.
+LOSSES = {
+    "ce": _ce,  # the logistic loss or cross entropy, -ln p_y
+    "reflected": _reflected,  # -ln(1 + e^margin)
+    "greedy": _greedy,  # ln p_k, k the wrong class with the largest logit, chosen at every step
+    "margin": lambda logits, y: -_margin(logits, y),
+}
+
+
+def fgsm(model, x, y, *, eps, loss="ce", clip=(0, 1)):
+    """Fast gradient sign method: one step of eps along the sign of the gradient.
+
+    Arguments, result and errors as in `pgd`. Cost: one gradient.
+    """
+    return bim(model, x, y, eps=eps, step=eps, steps=1, loss=loss, clip=clip)
+
+
+def bim(model, x, y, *, eps, step, steps, **options):
+    """Basic iterative method: l_inf PGD along the sign of the gradient.
+
+    It is `pgd` with norm = inf and normalize = True, and takes its other options; with
+    random_start = True the field calls it PGD. Raises ValueError for bad arguments.
+    Cost: `steps` gradients.
+    """
+    return pgd(
+        model, x, y, norm=math.inf, eps=eps, step=step, steps=steps, normalize=True, **options
+    )
+
+
+def pgd(
+    model,
+    x,
+    y,
+    *,
+    norm,
+    eps,
+    step,
+    steps,
+    loss="ce",
+    reduction="sum",
+    normalize=False,
+    clip=(0, 1),
+    random_start=False,
+    best_iterate=False,
+    generator=None,
+):
+    """Projected gradient ascent on a loss, in the ball of radius eps about each input.
+
+    model: takes (n, ...) and returns logits. x: (n, ...), floating-point, inside clip. y: (n,),
+    labels as the module says. norm: math.inf or 2. eps: at least 0. step: at least 0, a number or a
+    function of t = 0, ..., steps - 1. steps: at least 1, the number of updates. loss: "ce",
+    "reflected", "greedy", "margin", or a function of checked logits and labels that returns (n,).
+    reduction: "sum", each sample ascends its own gradient, or "mean", n times smaller. normalize:
+    False for the raw gradient, True for the steepest direction in the norm: the sign (inf), or
+    length 1 (2), whatever the reduction. clip: (least, largest) pixel or None. random_start: from a
+    uniform point of the ball, clipped. best_iterate: return the visited point of least margin, the
+    start included, instead of the last. generator: torch.Generator on the device of x, needed for
+    random_start, which it determines.
+    Returns inputs shaped like x. Raises ValueError for bad arguments, and logits of another shape.
+    Cost: `steps` gradients (one evaluation more with best_iterate).
+    Source: thesis, Section 6.5; l_inf PGD there is this one with the raw gradient.
+    """
+    _check_inputs(x, clip)
+    objective, eta = _checked_options(norm, step, loss, reduction)
+    eps, steps = arguments.nonnegative("eps", eps), arguments.positive_integer("steps", steps)
+    u, project = x, _projection(x, norm, eps, clip)
+    if random_start:
+        if not isinstance(generator, torch.Generator):
+            raise ValueError(f"generator must be a torch.Generator, but it was {generator!r}.")
+        u = project(x + _random(x, norm, eps, generator))
+    best, least, labels = x, None, None
+    for t in range(steps):
+        u = u.detach().requires_grad_()
+        logits = _logits(model, u)
+        labels = _labels(y, logits) if labels is None else labels
+        if best_iterate:
+            best, least = _keep(best, least, u, logits, labels)
+        values = objective(logits, labels)
+        (g,) = torch.autograd.grad(values, u, torch.ones_like(values))  # of their sum
+        rate = eta(t) / len(x) if reduction == "mean" and not normalize else eta(t)
+        u = project(_ascend(u.detach(), g, rate, norm, normalize))
+    if not best_iterate:
+        return u
+    with torch.no_grad():
+        return _keep(best, least, u, _logits(model, u), labels)[0]
+
+
+def all_targets(model, x, y, **options):
+    """For each wrong class j, `pgd` on ln p_j - ln p_y = f_j - f_y; the result of least margin.
+
+    model: at least two logits. Options as in `pgd`, without loss and best_iterate, which is on.
+    Returns inputs shaped like x. Raises ValueError for bad arguments.
+    Cost: K - 1 times that of `pgd`. Source: beyond the thesis, Proposition 8.
+    """
+    with torch.no_grad():
+        logits = _logits(model, x)
+    if logits.ndim == 1:
+        raise ValueError("model must return at least two logits, but it returns one.")
+    labels, best, least = _labels(y, logits), x, None
+    for shift in range(1, logits.shape[1]):
+        loss = partial(_targeted, (labels + shift) % logits.shape[1])
+        u = pgd(model, x, y, loss=loss, best_iterate=True, **options)
+        with torch.no_grad():
+            best, least = _keep(best, least, u, _logits(model, u), labels)
+    return best
+
+
+def _targeted(target, logits, y):
+    return _own(logits, target) - _own(logits, y)
+
+
+# ----------------------------------------------------------------------------------------- helpers
+
+
+def _lengths(v):
+    """2-norms (n, 1, ..., 1)."""
+    return v.flatten(1).norm(dim=1).reshape(-1, *[1] * (v.ndim - 1))
+
+
+def _ascend(u, g, eta, norm, normalize):
+    """u + eta g, or eta times the steepest direction; few passes over memory."""
+    if normalize and norm == 2:
+        shortest = 2.0**30 * torch.finfo(g.dtype).tiny  # eta / shortest is finite: no inf * 0
+        return torch.addcmul(u, g, eta / _lengths(g).clamp_min(shortest))
+    return torch.add(u, g.sign() if normalize else g, alpha=eta)
+
+
+def _projection(x, norm, eps, clip):
+    """The map into the ball, then into the box: u stays in the ball, because x is in the box.
+
+    It overwrites u, which is a fresh tensor at every step.
+    """
+    if norm == math.inf:
+        low, high = x - eps, x + eps
+        if clip is not None:
+            low, high = low.clamp_min(clip[0]), high.clamp_max(clip[1])
+        return lambda u: u.clamp_(low, high)
+    tiny = torch.finfo(x.dtype).tiny
+
+    def project(u):
+        delta = u.sub_(x)
+        u = torch.addcmul(x, delta, eps / _lengths(delta).clamp_min(max(eps, tiny)), out=delta)
+        return u if clip is None else u.clamp_(*clip)
+
+    return project
+
+
+def _random(x, norm, eps, generator):
+    """Uniform displacements in the ball of radius eps."""
+    options = {"generator": generator, "dtype": x.dtype, "device": x.device}
+    if norm == math.inf:
+        return eps * (2 * torch.rand(x.shape, **options) - 1)
+    direction = torch.randn(x.shape, **options)
+    direction = direction / _lengths(direction)
+    radius = torch.rand(len(x), **options) ** (1 / x[0].numel())
+    return eps * radius.reshape(-1, *[1] * (x.ndim - 1)) * direction
+
+
+@torch.no_grad()
+def _keep(best, least, u, logits, y):
+    """The inputs of least margin so far, and their margins."""
+    z = _margin(logits, y)
+    if least is None:
+        return u.detach(), z
+    better = z < least
+    return (
+        torch.where(better.reshape(-1, *[1] * (u.ndim - 1)), u.detach(), best),
+        torch.where(better, z, least),
+    )
+
+
+def _check_inputs(x, clip):
+    if not (isinstance(x, torch.Tensor) and x.is_floating_point() and x.ndim > 1 and x.numel()):
+        raise ValueError("x must be a non-empty floating-point tensor (n, ...).")
+    if not x.isfinite().all():
+        raise ValueError("x must have finite entries, but it contains NaN or infinity.")
+    if clip is not None and not (clip[0] <= x.min() and x.max() <= clip[1]):
+        raise ValueError(
+            f"x must lie in the box from {clip[0]} to {clip[1]}, or clip be another one or None, "
+            f"but its entries reach from {x.min():.4g} to {x.max():.4g}."
+        )
+
+
+def _checked_options(norm, step, loss, reduction):
+    """What is ascended, and the step size as a function of t."""
+    if norm not in (2, math.inf):
+        raise ValueError(f"norm must be 2 or math.inf, but it was {norm!r}.")
+    if not callable(loss) and loss not in LOSSES:
+        raise ValueError(f"loss must be a function or {', '.join(LOSSES)}, but it was {loss!r}.")
+    if reduction not in ("sum", "mean"):
+        raise ValueError(f"reduction must be 'sum' or 'mean', but it was {reduction!r}.")
+
+    if callable(step):
+        schedule = step
+    else:
+        constant = arguments.nonnegative("step", step)
+
+        def schedule(t):
+            return constant
+
+    return (loss if callable(loss) else LOSSES[loss]), schedule
+
+
+def _logits(model, x):
+    """Logits (n,) or (n, K), K >= 2."""
+    logits, n = model(x), len(x)
+    shape = tuple(logits.shape)
+    if shape[:1] != (n,) or len(shape) > 2 or 0 in shape:
+        raise ValueError(
+            f"model must return logits ({n},) or ({n}, K), but their shape is {shape}."
+        )
+    return logits[:, 0] if shape[1:] == (1,) else logits
+
+
+def _labels(y, logits):
+    """y as numbers -1 and 1 for one logit, as indices of classes for more."""
+    y = torch.as_tensor(y, device=logits.device)
+    if y.shape != logits.shape[:1]:
+        raise ValueError(f"y must have shape ({len(logits)},), but its shape is {tuple(y.shape)}.")
+    one = logits.ndim == 1
+    valid = y.abs() == 1 if one else (y >= 0) & (y < logits.shape[1]) & (y == y.long())
+    if not valid.all():
+        allowed = "-1 and 1" if one else f"0 to {logits.shape[1] - 1}"
+        raise ValueError(f"y must contain only labels {allowed}, but it contains {y[~valid][0]}.")
+    return y.to(logits.dtype if one else torch.long)

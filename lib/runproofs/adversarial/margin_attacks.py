@@ -1,0 +1,175 @@
+"""Gradient attacks on the margin of two-layer networks, Algorithm 5 of the thesis.
+
+An attack chooses u with ||u - x||_2 <= eps (the thesis writes nu). All functions broadcast: a batch
+of networks, of points, or of both.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import expit
+
+from runproofs import _arguments as arguments
+from runproofs.networks.two_layer import (
+    batch_shape,
+    labelled,
+    margin,
+    margin_and_gradient,
+    reflected_loss,
+)
+
+# minus the derivative of the ascended loss with respect to the margin
+DESCENT = {"ce": lambda z: expit(-z), "reflected": expit, "margin": np.ones_like}
+
+
+class Attack(NamedTuple):
+    """A perturbed point and the margin there."""
+
+    point: np.ndarray  # (..., d)
+    margin: np.ndarray  # (...)
+
+
+def project(u, x, eps):
+    """The point nearest to u (..., d) in the ball of radius eps about x (..., d).
+
+    eps: at least 0. Raises ValueError for bad arguments. Source: thesis, Section 6.2.
+    """
+    x = np.asarray(x, dtype=float)
+    x = arguments.points("x", x, x.shape[-1] if x.ndim else 0)
+    u = arguments.points("u", u, x.shape[-1])
+    return _project(u, x, arguments.nonnegative("eps", eps))
+
+
+def clean(network, x, y, eps):
+    """The attack that leaves x as it is: adversarial training with it is plain training."""
+    return Attack(np.asarray(x, dtype=float), margin(network, x, y))
+
+
+def pgd(network, x, y, eps, *, step, steps, loss="reflected"):
+    """Algorithm 5: projected gradient ascent on a loss of the margin, from x; best visited point.
+
+    x: (..., d). y: (...), labels -1 and 1. eps: at least 0. step: at least 0, a number, an array of
+    the batch shape, or a function of t = 1, 2, ... giving one of these. steps: at least 1, the
+    number T_atk of visited points, x included, so that there are steps - 1 updates. loss:
+    "reflected" as in the thesis, "ce" for the logistic loss, "margin" for minus the margin.
+    Returns an `Attack`: the visited point with the least margin, the first such one.
+    Raises ValueError for bad arguments. Cost: O(m d) a step and point.
+    Source: thesis, Algorithm 5, line 3 (its text has another update, `pgd_as_printed`).
+    """
+    best = None
+    for visited in _visits(network, x, y, eps, step, steps, loss):
+        best = visited if best is None else _better(best, visited)
+    return best
+
+
+def pgd_path(network, x, y, eps, *, step, steps, loss="reflected"):
+    """All points that `pgd` visits: an `Attack` of points (steps, ..., d), margins (steps, ...).
+
+    Arguments, errors and cost as in `pgd`.
+    """
+    points, margins = zip(*_visits(network, x, y, eps, step, steps, loss), strict=True)
+    return Attack(np.stack(points), np.stack(margins))
+
+
+def pgd_as_printed(network, x, y, eps, *, step, steps):
+    """The attack with the update in the text of Section 6.2, which adds a number to a vector.
+
+    u + step * reflected_loss(z(u)), added to every coordinate, without the gradient. Arguments,
+    result, errors and cost as in `pgd`.
+    """
+    best = None
+    for visited in _visits(network, x, y, eps, step, steps, "reflected", printed=True):
+        best = visited if best is None else _better(best, visited)
+    return best
+
+
+def pgd_hidden(
+    network, x, y, eps, *, step, steps, loss="reflected", normalize=False, bias=0.0, offset=0.0
+):
+    """`pgd` run on the m hidden units: the same iterates u = x + W^T c, at O(m^2) a step.
+
+    One network, W (m, d), attacked at x (n, d) with labels y (n,). eps, step, steps, loss: as in
+    `pgd`. normalize: gradients of length 1. bias (m,) or a number, offset a number: the network is
+    a^T sigma(W u + bias) + offset.
+    Returns an `Attack`. Raises ValueError for bad arguments.
+    Cost: O(m^2 d + n m d) once, O(n m^2) a step, whatever d is. No box of pixels: clipping would
+    leave the row space of W. Beyond the thesis.
+    """
+    if network.W.ndim > 2 or network.a.ndim > 1 or network.alpha.ndim:
+        raise ValueError("network must be a single network, but it is a batch of them.")
+    W, a = network.W, network.a
+    m, d = W.shape
+    x, y = labelled(network, arguments.points("x", x, d, axes=2), y)
+    y = np.broadcast_to(y, len(x))[:, None]
+    bias = np.broadcast_to(arguments.points("bias", np.broadcast_to(bias, m), m), m)
+    offset = float(arguments.points("offset", [offset], 1)[0])
+    eps, eta, steps, descent = _schedule(eps, step, steps, loss)
+    K, start = W @ W.T, x @ W.T + bias
+    c = Kc = np.zeros_like(start)  # u - x = W^T c; rows of Kc are W (u - x)
+    best, best_z = c, np.full((len(x), 1), np.inf)
+    for t in range(1, steps + 1):
+        hidden = start + Kc
+        positive = hidden > 0
+        z = y * (np.where(positive, hidden, network.alpha * hidden) @ a + offset)[:, None]
+        better = z < best_z
+        best, best_z = np.where(better, c, best), np.where(better, z, best_z)
+        if t == steps:
+            break
+        q = y * a * np.where(positive, 1, network.alpha)
+        if normalize:
+            lengths = np.sqrt(np.maximum(((q @ K) * q).sum(-1, keepdims=True), 0))
+            q = np.divide(q, lengths, out=np.zeros_like(q), where=lengths > 0)
+        else:
+            q = descent(z) * q
+        c = c - eta(t)[..., None] * q
+        Kc = c @ K
+        lengths = np.sqrt(np.maximum((Kc * c).sum(-1, keepdims=True), 0))
+        shrink = _shrinkage(lengths, eps)
+        c, Kc = shrink * c, shrink * Kc
+    return Attack(x + best @ W, best_z[:, 0])
+
+
+# ----------------------------------------------------------------------------------------- helpers
+
+
+def _schedule(eps, step, steps, loss):
+    """Radius, step size as a function of t, number of visits and factor of the gradient."""
+    if loss not in DESCENT:
+        raise ValueError(f"loss must be one of {', '.join(DESCENT)}, but it was {loss!r}.")
+
+    def eta(t):
+        return arguments.at_least_zero("step", step(t) if callable(step) else step)
+
+    steps = arguments.positive_integer("steps", steps)
+    return arguments.nonnegative("eps", eps), eta, steps, DESCENT[loss]
+
+
+def _visits(network, x, y, eps, step, steps, loss, printed=False):
+    """Yield the visited points with their margins."""
+    x, y = labelled(network, x, y)
+    x = np.broadcast_to(x, (*batch_shape(network, x, y), x.shape[-1]))
+    eps, eta, steps, descent = _schedule(eps, step, steps, loss)
+    u = x
+    for t in range(1, steps + 1):
+        z, g = margin_and_gradient(network, u, y)
+        yield Attack(u, z)
+        if t < steps:
+            change = reflected_loss(z)[..., None] if printed else -descent(z)[..., None] * g
+            u = _project(u + eta(t)[..., None] * change, x, eps)
+
+
+def _shrinkage(lengths, eps):
+    return eps / np.maximum(lengths, max(eps, np.finfo(float).tiny))
+
+
+def _project(u, x, eps):
+    displacement = u - x
+    return x + displacement * _shrinkage(np.linalg.norm(displacement, axis=-1, keepdims=True), eps)
+
+
+def _better(best, visited):
+    better = visited.margin < best.margin
+    return Attack(
+        np.where(better[..., None], visited.point, best.point),
+        np.where(better, visited.margin, best.margin),
+    )

@@ -1,0 +1,227 @@
+"""Exact worst cases: the least margin of a leaky-ReLU network over an l_2 ball, in closed form.
+
+On each cell of its arrangement of hyperplanes w_j^T u = 0 the margin is linear, so that its least
+value over the ball is attained at one of finitely many points that have formulas.
+"""
+
+from itertools import combinations, product
+from typing import NamedTuple
+
+import numpy as np
+
+from runproofs import _arguments as arguments
+from runproofs.adversarial.margin_attacks import Attack
+from runproofs.networks.two_layer import batch_shape, labelled, lipschitz
+
+CHUNK = 2**21  # numbers in one array of preactivations: 16 MB
+MOST_UNSTABLE = 12  # units: 531441 candidates, a second or two
+
+
+def worst_case(network, x, y, eps):
+    """A point of the ball of radius eps about x at which the margin is least, and that margin.
+
+    network: a `TwoLayerNetwork`. x: (..., d). y: (...), labels -1 and 1. eps: at least 0, a number.
+    Returns an `Attack`, exact to rounding. Raises ValueError for bad arguments and, unless d = 2,
+    if more than 12 units can change sign in a ball (|w_j^T x| <= eps ||w_j||).
+    Cost: O(m^2) a ball in the plane, else as `worst_case_by_faces`.
+    Source: beyond the thesis, Theorems 10 and 11.
+    """
+    x, y, eps = _checked(network, x, y, eps)
+    if network.W.shape[-1] == 2:
+        return _in_chunks(_plane, 4 * network.W.shape[-2] + 2, network, x, y, eps)
+    return _faces(network, x, y, eps)
+
+
+def worst_case_by_faces(network, x, y, eps):
+    """`worst_case` in any dimension, by the 3^q patterns of signs and zeros of q unstable units.
+
+    Arguments and result as in `worst_case`. Raises ValueError for bad arguments and if q > 12 in
+    some ball. Cost: at most O(3^q (m + d) m) a ball, which are taken one by one.
+    Source: beyond the thesis, Theorem 11.
+    """
+    return _faces(network, *_checked(network, x, y, eps))
+
+
+class PlaneCandidates(NamedTuple):
+    """Points of the discs among which a worst one is, by kind; where one is missing, x stands."""
+
+    centre: np.ndarray  # (..., 1, 2), x
+    origin: np.ndarray  # (..., 1, 2), if it lies in the disc
+    crossings: np.ndarray  # (..., 2m, 2), of the circle with the lines w_j^T u = 0
+    sectors: np.ndarray  # (..., 2m, 2), the linear optimum of each sector between the lines
+
+
+def plane_candidates(network, x, y, eps):
+    """The at most 4m + 2 candidates of `worst_case` in the plane.
+
+    Arguments and errors as in `worst_case`, d = 2. Returns a `PlaneCandidates`.
+    Cost: O(m^2) a disc. Source: beyond the thesis, Theorem 10.
+    """
+    x, y, eps = _checked(network, x, y, eps)
+    if network.W.shape[-1] != 2:
+        raise ValueError(f"network must have inputs in the plane, but d = {network.W.shape[-1]}.")
+    found = _plane_candidates(*_flat(network, x, y), eps)
+    return PlaneCandidates(*(c.reshape(*batch_shape(network, x, y), -1, 2) for c in found))
+
+
+def robust_error(network, X, Y, eps):
+    """Robust error (6.1): the share of points with a negative margin somewhere in their ball.
+
+    X: (n, d), Y: (n,), equally likely. eps: at least 0. Returns the batch shape of the networks.
+    Raises ValueError as `worst_case`. Cost: n times that of `worst_case`.
+    Source: thesis, (6.1), where the maximum is over attacks.
+    """
+    return beta_robust_error(network, X, Y, eps, 0)
+
+
+def beta_robust_error(network, X, Y, eps, beta):
+    """beta-robust error (6.3): share of points with least margin below -beta ||W||_F.
+
+    Arguments, result, errors and cost as in `robust_error`. beta: at least 0.
+    Source: thesis, (6.3); the inequality is strict, and W = 0 has no error.
+    """
+    beta = arguments.nonnegative("beta", beta)
+    X = arguments.points("X", X, network.W.shape[-1], axes=2)
+    Y = arguments.points("Y", Y, len(X), axes=1)
+    least = worst_case(network.at_each_point(), X, Y, eps).margin
+    norms = np.linalg.norm(network.W, axis=(-2, -1))
+    return (least < -beta * norms[..., None]).mean(-1)
+
+
+def level(network, x, y, eps):
+    """Level b = -(least margin) / (eps L): an attack exists iff b > 0, and the sharp theorems of
+    PGD need b > 1 - alpha.
+
+    Arguments and errors as in `worst_case`, eps larger than 0, W and a not zero. Returns the batch
+    shape. Source: beyond the thesis, Section 0.
+    """
+    eps = arguments.positive("eps", eps)
+    return -worst_case(network, x, y, eps).margin / (eps * lipschitz(network))
+
+
+# ------------------------------------------------------------------------------------------- plane
+
+
+def _plane_candidates(W, a, alpha, x, y, eps):
+    """Theorem 10 on a flat batch: W (N, m, 2), a (N, m), alpha (N,), x (N, 2), y (N,).
+
+    Every candidate lies in the disc, so that the needless ones (of rows that are zero, or equal)
+    do no harm.
+    """
+    angles = np.arctan2(W[..., 1], W[..., 0])
+    # circle and line: the foot of x on the line, plus and minus the rest of the radius along it
+    normal = np.stack([np.cos(angles), np.sin(angles)], -1)
+    along = np.stack([-normal[..., 1], normal[..., 0]], -1)
+    distance = (normal * x[:, None]).sum(-1, keepdims=True)
+    half = eps**2 - distance**2
+    reach = np.sqrt(np.maximum(half, 0)) * along
+    foot = x[:, None] - distance * normal
+    crossings = [np.where(half >= 0, foot + sign * reach, x[:, None]) for sign in (-1, 1)]
+    # one linear optimum for each sector: its direction is halfway between two neighbouring rays
+    rays = np.sort(np.concatenate([angles + np.pi / 2, angles - np.pi / 2], -1) % (2 * np.pi), -1)
+    following = np.concatenate([rays[:, 1:], rays[:, :1] + 2 * np.pi], -1)
+    middle = (rays + following) / 2
+    directions = np.stack([np.cos(middle), np.sin(middle)], -1)
+    s = np.where(directions @ W.mT > 0, 1, alpha[:, None, None])
+    sectors = x[:, None] - eps * _unit(y[:, None, None] * (s * a[:, None]) @ W)
+    origin = np.where(np.linalg.norm(x, axis=-1) <= eps, 0.0, 1.0)[:, None] * x
+    return PlaneCandidates(x[:, None], origin[:, None], np.concatenate(crossings, 1), sectors)
+
+
+def _plane(W, a, alpha, x, y, eps):
+    """The best candidate of each disc of a flat batch."""
+    candidates = np.concatenate(_plane_candidates(W, a, alpha, x, y, eps), 1)
+    hidden = candidates @ W.mT
+    margins = (a[:, None] * np.maximum(alpha[:, None, None] * hidden, hidden)).sum(-1) * y[:, None]
+    best = margins.argmin(-1)[:, None]
+    return (
+        np.take_along_axis(candidates, best[..., None], 1)[:, 0],
+        np.take_along_axis(margins, best, 1)[:, 0],
+    )
+
+
+def _flat(network, x, y):
+    """W, a, alpha, x and y with one batch axis."""
+    batch = batch_shape(network, x, y)
+    return [
+        np.broadcast_to(array, batch + array.shape[array.ndim - core :]).reshape(-1, *tail)
+        for array, core, tail in (
+            (network.W, 2, network.W.shape[-2:]),
+            (network.a, 1, network.a.shape[-1:]),
+            (network.alpha, 0, ()),
+            (x, 1, x.shape[-1:]),
+            (y, 0, ()),
+        )
+    ]
+
+
+def _in_chunks(solve, candidates, network, x, y, eps):
+    """Flatten the batch and call solve on pieces of it that fit into memory."""
+    batch, flat = batch_shape(network, x, y), _flat(network, x, y)
+    size = max(1, CHUNK // (candidates * network.W.shape[-2]))
+    points, margins = np.empty_like(flat[3]), np.empty_like(flat[4])
+    for i in range(0, len(points), size):
+        piece = slice(i, i + size)
+        points[piece], margins[piece] = solve(*(array[piece] for array in flat), eps)
+    return Attack(points.reshape(*batch, x.shape[-1]), margins.reshape(batch))
+
+
+# ------------------------------------------------------------------------------------------- faces
+
+
+def _faces(network, x, y, eps):
+    def solve(W, a, alpha, x, y, eps):
+        return _face_optimum(W[0], a[0], alpha[0], x[0], y[0], eps)
+
+    return _in_chunks(solve, CHUNK, network, x, y, eps)
+
+
+def _face_optimum(W, a, alpha, x, y, eps):
+    """Theorem 11 for one ball; beyond m + 1 dimensions, in those that W and x span."""
+    if x.size > len(W) + 1:
+        Q = np.linalg.qr(np.vstack([W, x]).T)[0]
+        best, least = _face_optimum(W @ Q, a, alpha, Q.T @ x, y, eps)
+        return Q @ best, least
+    lengths, hidden = np.linalg.norm(W, axis=1), W @ x
+    unstable = np.flatnonzero((lengths > 0) & (np.abs(hidden) <= eps * lengths))
+    if len(unstable) > MOST_UNSTABLE:
+        raise ValueError(
+            f"network must have at most {MOST_UNSTABLE} units that can change sign in a ball, "
+            f"but it has {len(unstable)}."
+        )
+    slope = np.where(hidden > 0, 1, alpha)
+    normals = W[unstable] / lengths[unstable, None]
+    best, least = x, np.inf
+    for size in range(len(unstable) + 1):
+        for zeros in combinations(range(len(unstable)), size):
+            zeros = list(zeros)
+            _, sigma, Vt = np.linalg.svd(normals[zeros])
+            basis = Vt[np.count_nonzero(sigma > 1e-12) :]  # of the subspace where `zeros` vanish
+            centre = x @ basis.T @ basis
+            square = eps**2 - ((x - centre) ** 2).sum()
+            if square < 0:
+                continue
+            signed = np.delete(unstable, zeros)
+            s = np.tile(slope, (2 ** len(signed), 1))
+            s[:, signed] = list(product((1, alpha), repeat=len(signed)))
+            g = (y * a * s) @ W @ basis.T
+            candidates = centre - np.sqrt(square) * _unit(g) @ basis
+            h = candidates @ W.T
+            margins = y * (np.maximum(alpha * h, h) @ a)
+            i = margins.argmin()
+            if margins[i] < least:
+                best, least = candidates[i], margins[i]
+    return best, least
+
+
+# ----------------------------------------------------------------------------------------- helpers
+
+
+def _unit(g):
+    """g / ||g|| along the last axis, 0 for 0."""
+    lengths = np.linalg.norm(g, axis=-1, keepdims=True)
+    return np.divide(g, lengths, out=np.zeros_like(g), where=lengths > 0)
+
+
+def _checked(network, x, y, eps):
+    return *labelled(network, x, y), arguments.nonnegative("eps", eps)

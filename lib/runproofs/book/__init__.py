@@ -1,0 +1,1 @@
+"""The book's own machinery: claims, the register, experiments, results, figures, Sphinx."""

@@ -1,0 +1,102 @@
+"""One style for all figures, animations that need no network, and small tables."""
+
+import hashlib
+import re
+from collections.abc import Callable
+from html import escape
+
+import matplotlib as mpl
+import matplotlib.pyplot as plt
+from IPython.display import HTML
+from matplotlib import animation
+
+# The palette of Okabe and Ito, which readers of every kind of colour vision can tell apart;
+# the order puts neighbours far apart in lightness too, for printing in grey.
+BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY = (
+    "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9",
+)  # fmt: skip
+INK = "#333333"
+
+STYLE = {
+    "axes.prop_cycle": mpl.cycler(color=[BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY]),
+    "axes.edgecolor": INK,
+    "axes.grid": True,
+    "axes.labelcolor": INK,
+    "axes.spines.right": False,
+    "axes.spines.top": False,
+    "axes.titlesize": "medium",
+    "figure.constrained_layout.use": True,
+    "figure.dpi": 150,
+    "figure.facecolor": "white",  # opaque, so that dark ink stays legible in dark mode
+    "figure.figsize": (6.4, 3.4),
+    "font.size": 10,
+    "grid.alpha": 0.25,
+    "image.cmap": "cividis",
+    "legend.frameon": False,
+    "lines.linewidth": 1.6,
+    "savefig.facecolor": "white",
+    "svg.hashsalt": "runproofs",
+}
+
+# The player of matplotlib takes its symbols from a web font; these are in every font.
+GLYPHS = {
+    "fa-minus": "−", "fa-fast-backward": "«", "fa-step-backward": "‹", "fa-pause": "❚❚",
+    "fa-play fa-flip-horizontal": "◀", "fa-play": "▶", "fa-step-forward": "›",
+    "fa-fast-forward": "»", "fa-plus": "+",
+}  # fmt: skip
+
+
+def style() -> None:
+    """Use the book's style in this notebook; call it once, in the first cell."""
+    mpl.rcParams.update(STYLE)
+
+
+def animate(fig, update: Callable[[int], object], frames: int, *, alt: str, fps: float = 8) -> HTML:
+    """A player with a slider over `frames` pictures; `update(k)` draws picture k = 0, 1, ...
+
+    alt says in words what can be seen; ValueError if it is empty. The result works offline and is
+    the same text on every run. Closes the figure. Cost: one rendering of the figure a frame, and
+    some 15 kB of page a frame at the default size.
+    """
+    if not alt.strip():
+        raise ValueError("alt is empty; say in words what the animation shows.")
+    with mpl.rc_context({"animation.embed_limit": 12, "savefig.dpi": 90, "figure.dpi": 90}):
+        update(0)
+        fig.draw_without_rendering()
+        fig.set_layout_engine("none")  # one layout for all frames: axes stand still, half the time
+        fig.canvas.draw_idle = lambda: None  # would render each frame a second time
+        player = animation.FuncAnimation(fig, update, frames=frames, interval=1000 / fps)
+        html = player.to_jshtml(fps=fps, default_mode="once")
+    plt.close(fig)
+    return HTML(_offline(html, alt))
+
+
+def table(header: list[str], rows: list[list[str]], measured: tuple[int, ...] = ()) -> HTML:
+    """A small table; `header` and `rows` are HTML (links, <i>), all rows as long as the header.
+
+    measured: the columns whose numbers may differ between two runs that agree, on other hardware,
+    which `make reproduce` therefore does not compare. ValueError for rows of another length.
+    """
+    head = "".join(f"<th>{cell}</th>" for cell in header)
+    body = ""
+    for row in rows:
+        if len(row) != len(header):
+            raise ValueError(f"Each row must have {len(header)} cells, but one has {len(row)}.")
+        marks = [' class="measured"' * (k in measured) for k in range(len(row))]
+        cells = (f"<td{mark}>{cell}</td>" for mark, cell in zip(marks, row, strict=True))
+        body += f"<tr>{''.join(cells)}</tr>"
+    # the theme styles tables of this class in light and dark mode
+    return HTML(
+        f'<table class="dataframe"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
+    )
+
+
+def _offline(html: str, alt: str) -> str:
+    """matplotlib's player without its web font, with a name that depends on its content only."""
+    html = re.sub(r"<link rel=\"stylesheet\"\s+href=\"https?://[^>]*>", "", html)
+    html = re.sub(r'<i class="fa ([^"]+)"></i>', lambda match: GLYPHS[match[1]], html)
+    random_name = re.search(r"_anim_img([0-9a-f]{32})", html)[1]
+    content = hashlib.sha256(html.replace(random_name, "").encode()).hexdigest()[:32]
+    html = html.replace(random_name, content)
+    html = re.sub(r'<img id="(_anim_img\w+)"', rf'<img alt="{escape(alt)}" id="\1"', html)
+    return re.sub(r'(<input id="_anim_slider\w+")', r'\1 aria-label="frame"', html)

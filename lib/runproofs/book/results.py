@@ -1,0 +1,88 @@
+"""Stored results: arrays and their provenance in one small file, read whole or refused."""
+
+import json
+import os
+import sys
+from pathlib import Path
+
+import numpy as np
+from tqdm import tqdm
+
+from runproofs.book.register import BOOK
+
+FORMAT = 1  # of the stored files; one of another format is refused
+TAKEN = {"provenance", "file", "allow_pickle"}  # not for arrays: save and np.savez use them
+
+
+class ResultError(RuntimeError):
+    """A stored result is missing, or is not the one that was asked for."""
+
+
+class Result(dict):
+    """The arrays of a run by name; `.provenance` has its settings, versions, seconds, date ...
+
+    Raises ValueError for what a file could not hold without pickle, or under a name that is taken.
+    """
+
+    def __init__(self, arrays: dict, provenance: dict):
+        super().__init__({name: np.asarray(array) for name, array in arrays.items()})
+        self.provenance = provenance
+        for name, array in self.items():
+            if name in TAKEN or array.dtype.hasobject:
+                raise ValueError(
+                    "A result holds arrays of numbers or texts under names other than "
+                    f"{sorted(TAKEN)}, but {name!r} was of dtype {array.dtype}."
+                )
+
+
+def save(path: Path, result: Result) -> None:
+    """Write the result at once or not at all: no reader ever sees half a file."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    about = {"format": FORMAT, **result.provenance, "arrays": sorted(result)}
+    provenance = np.array(json.dumps(about))
+    try:
+        with open(temporary, "wb") as file:
+            np.savez_compressed(file, provenance=provenance, **result)
+        os.replace(temporary, path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def load(path: Path, **expected) -> Result:
+    """Read a stored result, whole; `expected` are entries that its provenance must have.
+
+    Raises ResultError, in one sentence, when the file is missing, corrupt, of another format, or
+    when its provenance differs from what is expected. Nothing is ever unpickled.
+    """
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            arrays = {name: file[name] for name in file.files}
+        provenance = dict(json.loads(arrays.pop("provenance").item()))
+    except FileNotFoundError:
+        raise ResultError(f"{shown(path)} does not exist.") from None
+    except Exception as error:  # corrupt bytes can fail anywhere in the zip, NumPy or JSON reader
+        raise ResultError(f"{shown(path)} is refused: it cannot be read ({error!r}).") from error
+    # a damaged zip directory can hide an array and still be read: hence the list of their names
+    for name, value in {"format": FORMAT, "arrays": sorted(arrays), **expected}.items():
+        if provenance.get(name) != value:
+            raise ResultError(
+                f"{shown(path)} is refused: it holds {name} {provenance.get(name)}, not {value}."
+            )
+    return Result(arrays, provenance)
+
+
+def load_if_valid(path: Path, **expected) -> Result | None:
+    """The stored result, or None; a file that is refused is named, for it will be computed anew."""
+    if not path.exists():
+        return None
+    try:
+        return load(path, **expected)
+    except ResultError as error:
+        tqdm.write(f"{error} It is computed anew.", file=sys.stderr)
+        return None
+
+
+def shown(path: Path) -> Path:
+    """The path as the reader knows it: from the root of the project."""
+    return path.relative_to(BOOK.parent) if path.is_relative_to(BOOK.parent) else path

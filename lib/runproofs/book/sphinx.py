@@ -1,0 +1,295 @@
+"""What the book adds to Sphinx (an extension named in _config.yml).
+
+1. Pages run again when the library, the register, a stored result or a numeric package changes
+   (the execution cache by itself looks at the cells only). They run side by side, one on each core.
+2. The directives `ledger` and `errata` and the role `claim` build the back matter from the register
+   and from the `claim` blocks of the pages; a stale or dangling entry is a warning, and warnings
+   fail the build.
+3. An executed page offers its notebook for download; a picture without alt text is a warning.
+"""
+
+import hashlib
+import os
+import re
+import shutil
+from concurrent.futures import ThreadPoolExecutor
+from html import escape
+from importlib.metadata import version
+from pathlib import Path
+
+from docutils import nodes
+from docutils.statemachine import StringList
+from jupyter_cache import get_cache
+from jupyter_cache.executors import load_executor
+from sphinx.util import logging
+from sphinx.util.docutils import SphinxDirective, SphinxRole
+
+from .register import BOOK, CHAPTERS, Claim, checks_in, register
+
+LEDGER, ERRATA = "book/back/ledger", "book/back/errata"
+SOURCES = (Path(__file__).parents[1], BOOK / "claims", BOOK / "results")
+PACKAGES = ("matplotlib", "numpy", "scikit-learn", "scipy", "sympy", "torch")
+logger = logging.getLogger(__name__)
+
+
+# The cache of executed pages ----------------------------------------------------------------
+
+
+def fingerprint() -> str:
+    """A digest of all that the output of a page depends on, besides its own cells."""
+    digest = hashlib.sha256(" ".join(f"{name}={version(name)}" for name in PACKAGES).encode())
+    for path in sorted(path for folder in SOURCES for path in folder.rglob("*") if path.is_file()):
+        if path.suffix != ".pyc":
+            digest.update(path.name.encode() + b"\0" + path.read_bytes())
+    return digest.hexdigest()
+
+
+def cache_folder(app) -> Path:
+    """Where myst_nb keeps the executed pages."""
+    return Path(app.config.nb_execution_cache_path or Path(app.outdir).parent / ".jupyter_cache")
+
+
+def forget_stale_outputs(app, config):
+    config.book_fingerprint = fingerprint()  # an "env" value: when it changes, pages are read again
+    cache = cache_folder(app)
+    stamp = cache / "fingerprint"
+    if cache.exists() and not (
+        stamp.exists() and stamp.read_text("utf-8") == config.book_fingerprint
+    ):
+        shutil.rmtree(cache)
+    cache.mkdir(parents=True, exist_ok=True)
+    stamp.write_text(config.book_fingerprint, "utf-8")
+
+
+def run_side_by_side(app, env, docnames):
+    """Run and cache the pages that will be read; Sphinx would run them one after another.
+
+    A page that fails is not cached: Sphinx runs it again, and reports the error.
+    """
+    if app.config.nb_execution_mode != "cache":
+        return
+    paths = [str(env.doc2path(name)) for name in docnames]
+    pages = [path for path in paths if "{code-cell}" in Path(path).read_text("utf-8")]
+    folder, reader = cache_folder(app), {"name": "myst_nb_md", "type": "plugin"}
+    for page in pages:
+        get_cache(folder).add_nb_to_project(page, read_data=reader)
+
+    def run(page):
+        executor = load_executor("local-serial", get_cache(folder))
+        executor.run_and_cache(filter_uris=[page], timeout=app.config.nb_execution_timeout)
+
+    # The work is done by the kernels; here threads wait for them, and an interrupt is not lost.
+    logger.info("running the pages without stored output, %d at a time ...", os.cpu_count())
+    with ThreadPoolExecutor(os.cpu_count()) as threads:
+        list(threads.map(run, pages))
+
+
+def offer_notebook(app, pagename, templatename, context, doctree):
+    """The theme shows a download button for `ipynb_source`, which needs a launch button else."""
+    notebook = Path(app.outdir).parent / "jupyter_execute" / f"{pagename}.ipynb"
+    if "kernelspec" in app.env.metadata.get(pagename, {}) and notebook.exists():
+        target = Path(app.outdir) / "_sources" / f"{pagename}.ipynb"
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(notebook, target)
+        context["ipynb_source"] = f"{pagename}.ipynb"
+
+
+# The back matter ----------------------------------------------------------------------------
+
+
+def pages_checking(env) -> dict[str, list[str]]:
+    """For each id the documents with a `claim` block of it."""
+    found: dict[str, list[str]] = {}
+    for document in sorted(env.found_docs):
+        for identifier in checks_in(Path(env.doc2path(document)).read_text("utf-8")):
+            pages = found.setdefault(identifier, [])
+            if document not in pages:
+                pages.append(document)
+    return found
+
+
+def check_register(app, env):
+    """Warn of every claim that is checked but not registered, or registered but not checked."""
+    found = pages_checking(env)
+    for identifier, documents in found.items():
+        if identifier not in register():
+            logger.warning("%r is not in the register", identifier, location=documents[0])
+        elif register()[identifier].status == "planned":
+            message = "%r is checked here, but the register says planned"
+            logger.warning(message, identifier, location=documents[0])
+    for entry in register().values():
+        if entry.status != "planned" and entry.id not in found:
+            logger.warning("%r is registered, but no page checks it", entry.id, location=LEDGER)
+
+
+class FromRegister(SphinxDirective):
+    """Builds a part of the back matter; markdown of the register is parsed as on any page."""
+
+    def html(self, text: str) -> nodes.raw:
+        return nodes.raw("", text, format="html")
+
+    def markdown(self, text: str) -> list[nodes.Node]:
+        text = re.sub(r"\b[a-z-]+/[a-z0-9.-]*[a-z0-9]", self.link_if_registered, text)
+        container = nodes.Element()
+        self.state.nested_parse(StringList(text.splitlines(), self.env.docname), 0, container)
+        return container.children
+
+    @staticmethod
+    def link_if_registered(match: re.Match) -> str:
+        return f"{{claim}}`{match[0]}`" if match[0] in register() else match[0]
+
+    def inline(self, text: str) -> list[nodes.Node]:
+        return [child for node in self.markdown(text) for child in node.children]
+
+    def links(self, entry: Claim) -> str:
+        """HTML links to the pages that check the entry."""
+        links = []
+        for document in pages_checking(self.env).get(entry.id, []):
+            uri = self.env.app.builder.get_relative_uri(self.env.docname, document)
+            source = Path(self.env.doc2path(document)).read_text("utf-8")
+            title = next(line[2:] for line in source.splitlines() if line.startswith("# "))
+            links.append(f'<a href="{uri}#check-{entry.slug}">{escape(title)}</a>')
+        return ", ".join(links)
+
+    def uri(self, document: str) -> str:
+        return self.env.app.builder.get_relative_uri(self.env.docname, document)
+
+
+class Ledger(FromRegister):
+    """Every registered claim by chapter, foldable, with where it is checked."""
+
+    def run(self):
+        sections = []
+        for chapter, title in CHAPTERS.items():
+            entries = [entry for entry in register().values() if entry.chapter == chapter]
+            planned = sum(entry.status == "planned" for entry in entries)
+            section = nodes.section(ids=[f"claims-{chapter}"], names=[f"claims-{chapter}"])
+            count = f"{len(entries)} claims, " + (
+                "all checked." if not planned else f"{planned} of them planned."
+            )
+            section += [nodes.title("", title), nodes.paragraph("", count)]
+            for entry in entries:
+                section += self.item(entry)
+            sections.append(section)
+        return sections
+
+    def item(self, entry: Claim) -> list[nodes.Node]:
+        summary = nodes.inline("", "", *self.inline(f"{entry.number}. {entry.title}"))
+        opening = (
+            f'<details class="claim" id="claim-{entry.slug}" data-chapter="{entry.chapter}" '
+            f'data-kind="{entry.kind}" data-status="{entry.status}"><summary>'
+            f'<span class="tag {entry.status}">{entry.status}</span> '
+        )
+        if entry.status == "planned":  # what no page has verified is announced, not stated
+            body = [nodes.paragraph("", f"Section {entry.section}, {entry.kind}: planned.")]
+        else:
+            erratum = ""
+            if entry.erratum and entry.erratum.grade != "extraction artefact":
+                erratum = f' · <a href="{self.uri(ERRATA)}#erratum-{entry.slug}">erratum</a>'
+            body = [
+                *self.markdown(entry.statement),
+                self.html(
+                    f"<p><code>{entry.id}</code> · {entry.kind}, section "
+                    f"{escape(entry.section)} · checked on {self.links(entry)}{erratum}</p>"
+                ),
+            ]
+        return [
+            self.html(opening),
+            summary,
+            self.html("</summary>"),
+            *body,
+            self.html("</details>"),
+        ]
+
+
+class Errata(FromRegister):
+    """The errata of written chapters: `major`, `minor`, `typo` (certain) or `question` (likely)."""
+
+    required_arguments = 1
+
+    def run(self):
+        which = self.arguments[0]
+        found = []
+        for entry in register().values():
+            erratum = entry.erratum
+            if erratum is None or entry.status == "planned":
+                continue
+            group = {"certain": erratum.weight, "likely": "question"}.get(erratum.grade)
+            if group == which:
+                found += self.full(entry) if which in ("major", "question") else [self.row(entry)]
+        if not found:
+            return [nodes.paragraph("", "None in the chapters written so far.")]
+        return found if which in ("major", "question") else [self.table(found)]
+
+    def heading(self, entry: Claim) -> str:
+        return (
+            f'<a id="erratum-{entry.slug}" '
+            f'href="{self.uri(LEDGER)}#claim-{entry.slug}">{escape(entry.number)}</a>'
+        )
+
+    def full(self, entry: Claim) -> list[nodes.Node]:
+        erratum = entry.erratum
+        question = erratum.grade == "likely"
+        body = [self.html(f'<div class="erratum"><p class="erratum-title">{self.heading(entry)}: ')]
+        body += [nodes.inline("", "", *self.inline(entry.title)), self.html("</p>")]
+        for label, text in [
+            ("As printed", erratum.printed),
+            ("Question" if question else "Problem", erratum.problem),
+            ("Reading that we propose" if question else "Correction", erratum.corrected),
+            ("What would settle it" if question else "Evidence", erratum.evidence),
+        ]:
+            body += self.markdown(f"**{label}.** {text.strip()}")
+        running = "The check" if question else "The counterexample, running"
+        return [*body, self.html(f"<p>{running}: {self.links(entry)}.</p></div>")]
+
+    def row(self, entry: Claim) -> nodes.row:
+        erratum = entry.erratum
+        where = [self.html(f"<p>{self.heading(entry)}<br>{self.links(entry)}</p>")]
+        reading = f"{erratum.printed.strip()}\n\n**Read:** {erratum.corrected.strip()}"
+        cells = [where, self.markdown(reading), self.markdown(erratum.problem)]
+        return nodes.row("", *(nodes.entry("", *cell) for cell in cells))
+
+    def table(self, rows: list[nodes.row]) -> nodes.table:
+        titles = ("claim, and its check", "as printed, and correction", "problem")
+        head = nodes.row("", *(nodes.entry("", nodes.paragraph("", text)) for text in titles))
+        group = nodes.tgroup("", *(nodes.colspec(colwidth=width) for width in (20, 40, 40)))
+        group["cols"] = len(titles)
+        group += [nodes.thead("", head), nodes.tbody("", *rows)]
+        return nodes.table("", group, classes=["errata"])
+
+
+class ClaimRole(SphinxRole):
+    """{claim}`thesis/theorem-6` links to the claim in the ledger."""
+
+    def run(self):
+        if self.text not in register():
+            message = f"{self.text!r} is not in the register of claims."
+            return [], [self.inliner.reporter.error(message, line=self.lineno)]
+        entry = register()[self.text]
+        uri = self.env.app.builder.get_relative_uri(self.env.docname, LEDGER)
+        return [nodes.reference("", entry.name, refuri=f"{uri}#claim-{entry.slug}")], []
+
+
+def back_matter_is_outdated(app, env, added, changed, removed):
+    """The ledger and the errata depend on every page."""
+    return {LEDGER, ERRATA} & env.found_docs
+
+
+def demand_alt_text(app, doctree):
+    for image in doctree.findall(nodes.image):
+        if not image.get("alt", "").strip():
+            logger.warning("an image without alt text: %s", image["uri"], location=image)
+
+
+def setup(app):
+    app.add_config_value("book_fingerprint", "", "env", [str])
+    app.add_directive("ledger", Ledger)
+    app.add_directive("errata", Errata)
+    app.add_role("claim", ClaimRole())
+    app.connect("config-inited", forget_stale_outputs, 100)
+    app.connect("env-get-outdated", back_matter_is_outdated)
+    app.connect("env-before-read-docs", run_side_by_side)
+    app.connect("env-check-consistency", check_register)
+    app.connect("doctree-read", demand_alt_text)
+    app.connect("html-page-context", offer_notebook, 500)
+    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

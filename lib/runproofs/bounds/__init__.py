@@ -1,0 +1,1 @@
+"""The bounds of the theory as numbers."""

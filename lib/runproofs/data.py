@@ -1,0 +1,262 @@
+"""Data sets: digits that come with scikit-learn, MNIST, CIFAR-10, MovieLens 100K; verified.
+
+All but the digits are looked for in the folder that the environment variable HEURISTICS_DATA
+names, as `mnist/train-images-idx3-ubyte.gz` ..., `cifar-10-binary.tar.gz` and `ml-100k/u.data`;
+without that variable they are downloaded once into a cache. Either way the decompressed bytes (of
+CIFAR-10, the archive) must have the known SHA-256.
+"""
+
+import gzip
+import hashlib
+import io
+import math
+import os
+import re
+import tarfile
+import warnings
+import zipfile
+import zlib
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from sklearn.datasets import load_digits
+
+with warnings.catch_warnings():  # its progress bars warn in notebooks that have no widgets
+    warnings.simplefilter("ignore")
+    import pooch
+
+CACHE = pooch.os_cache("runproofs")
+RATING = re.compile(r"([1-9]\d{0,17})\t([1-9]\d{0,17})\t([1-5])\t(\d{1,18})", re.ASCII)
+
+
+class DataError(Exception):
+    """A data set is missing or is not what it should be; one sentence says what to do."""
+
+
+class Images(NamedTuple):
+    """Pixels in [0, 1], one image an entry of the first axis, and labels (n,) int64 in 0..9."""
+
+    pixels: np.ndarray
+    labels: np.ndarray
+
+
+class Ratings(NamedTuple):
+    """One rating an entry, int64: user and item from 1, rating in 1..5, Unix time in seconds."""
+
+    user: np.ndarray
+    item: np.ndarray
+    rating: np.ndarray
+    timestamp: np.ndarray
+
+
+class Source(NamedTuple):
+    """A file of a data set: where it lies in HEURISTICS_DATA, where it comes from, its hashes."""
+
+    path: str
+    url: str
+    download_md5: str  # of what the url serves: lets pooch replace a broken download
+    sha256: str  # of the decompressed bytes (or of a tar archive): the one that counts
+    member: str = ""  # of the zip archive that the url serves
+
+
+def _mnist(name, md5, sha256):
+    url = f"https://ossci-datasets.s3.amazonaws.com/mnist/{name}.gz"
+    return Source(f"mnist/{name}.gz", url, md5, sha256)
+
+
+MNIST = {
+    "train": (
+        _mnist(
+            "train-images-idx3-ubyte",
+            "f68b3c2dcbeaaa9fbdd348bbdeb94873",
+            "ba891046e6505d7aadcbbe25680a0738ad16aec93bde7f9b65e87a2fc25776db",
+        ),
+        _mnist(
+            "train-labels-idx1-ubyte",
+            "d53e105ee54ea40749a09fcbcd1e9432",
+            "65a50cbbf4e906d70832878ad85ccda5333a97f0f4c3dd2ef09a8a9eef7101c5",
+        ),
+    ),
+    "test": (
+        _mnist(
+            "t10k-images-idx3-ubyte",
+            "9fb629c4189551a2d022fa330f9573f3",
+            "0fa7898d509279e482958e8ce81c8e77db3f2f8254e26661ceb7762c4d494ce7",
+        ),
+        _mnist(
+            "t10k-labels-idx1-ubyte",
+            "ec29112dd5afa0611ce80d1b7f02629c",
+            "ff7bcfd416de33731a308c3f266cc351222c34898ecbeaf847f06e48f7ec33f2",
+        ),
+    ),
+}
+MOVIELENS_100K = Source(
+    "ml-100k/u.data",
+    "https://files.grouplens.org/datasets/movielens/ml-100k.zip",
+    "0e33842e24a9c977be4e0107933c0723",
+    "06416e597f82b7342361e41163890c81036900f418ad91315590814211dca490",
+    member="ml-100k/u.data",
+)
+CIFAR_10 = Source(
+    "cifar-10-binary.tar.gz",
+    "https://www.cs.toronto.edu/~kriz/cifar-10-binary.tar.gz",
+    "c32a1d4ab5d03f1284b67883e8d87530",
+    "c4a38c50a1bc5f3a1c5537f2155ab9d68f9f25eb1ed8d9ddda3db29a59bca1dd",
+)
+CIFAR_10_FILES = {
+    "train": [f"cifar-10-batches-bin/data_batch_{k}.bin" for k in range(1, 6)],
+    "test": ["cifar-10-batches-bin/test_batch.bin"],
+}
+
+
+# The data sets -----------------------------------------------------------------------------------
+
+
+def digits() -> Images:
+    """Handwritten digits, offline: pixels (1797, 64) float64 in [0, 1], row-major 8x8 images."""
+    bundled = load_digits()
+    return Images(bundled.data / 16, bundled.target.astype(np.int64))
+
+
+def mnist(split: str = "train") -> Images:
+    """MNIST: pixels (n, 28, 28) float32 in [0, 1], n = 60,000 ("train") or 10,000 ("test").
+
+    Raises ValueError for another split, DataError when a file is missing or corrupt.
+    """
+    if split not in MNIST:
+        raise ValueError(f"split must be one of {sorted(MNIST)}, but it was {split!r}.")
+    images, labels = (parse_idx(read(source), source.path) for source in MNIST[split])
+    return Images(images.astype(np.float32) / np.float32(255), labels.astype(np.int64))
+
+
+def cifar10(split: str = "train") -> Images:
+    """CIFAR-10: pixels (n, 3, 32, 32) float32 in [0, 1], n = 50,000 ("train") or 10,000 ("test").
+
+    Raises ValueError for another split, DataError when the archive is missing or corrupt.
+    """
+    if split not in CIFAR_10_FILES:
+        raise ValueError(f"split must be one of {sorted(CIFAR_10_FILES)}, but it was {split!r}.")
+    with tarfile.open(fileobj=io.BytesIO(read(CIFAR_10))) as archive:
+        parts = [archive.extractfile(name).read() for name in CIFAR_10_FILES[split]]
+    return parse_cifar(b"".join(parts), CIFAR_10.path)
+
+
+def movielens_100k() -> Ratings:
+    """MovieLens 100K: 100,000 ratings of 1,682 films by 943 users, in the order of the file.
+
+    Raises DataError when the file is missing or corrupt.
+    """
+    payload = read(MOVIELENS_100K)
+    return parse_ratings(payload.decode("ascii"), MOVIELENS_100K.path)
+
+
+# Parsers -----------------------------------------------------------------------------------------
+
+
+def parse_idx(payload: bytes, name: str) -> np.ndarray:
+    """The array of unsigned bytes, with 1 to 4 axes, in a decompressed IDX file.
+
+    `name` stands in the DataError raised for a wrong magic number, header or length.
+    """
+    if len(payload) < 4 or payload[:3] != b"\x00\x00\x08" or not 1 <= payload[3] <= 4:
+        raise DataError(
+            f"{name} is no IDX file of unsigned bytes: its magic number is 0x{payload[:4].hex()}, "
+            "not 0x000008 and the number of axes, 1 to 4."
+        )
+    axes = payload[3]
+    start = 4 + 4 * axes
+    if len(payload) < start:
+        raise DataError(
+            f"{name} ends within the header: {axes} axes need {start} bytes, it has {len(payload)}."
+        )
+    shape = tuple(np.frombuffer(payload, ">u4", count=axes, offset=4).tolist())
+    if len(payload) - start != math.prod(shape):
+        raise DataError(
+            f"{name} holds {len(payload) - start} bytes of data, but its header announces "
+            f"the shape {shape}, {math.prod(shape)} bytes."
+        )
+    return np.frombuffer(payload, np.uint8, offset=start).reshape(shape)
+
+
+def parse_cifar(payload: bytes, name: str) -> Images:
+    """Images (n, 3, 32, 32) and labels of CIFAR-10's binary format: a label and 3072 pixels each.
+
+    `name` stands in the DataError raised for another length, or a label that is none of 0..9.
+    """
+    if len(payload) % 3073 or not payload:
+        raise DataError(f"{name} holds {len(payload)} bytes, no positive multiple of 3073.")
+    records = np.frombuffer(payload, np.uint8).reshape(-1, 3073)
+    if records[:, 0].max() > 9:
+        raise DataError(f"{name} holds the label {records[:, 0].max()}, but they end at 9.")
+    pixels = records[:, 1:].reshape(-1, 3, 32, 32).astype(np.float32) / np.float32(255)
+    return Images(pixels, records[:, 0].astype(np.int64))
+
+
+def parse_ratings(text: str, name: str) -> Ratings:
+    """The ratings in lines of user, item, rating, timestamp, separated by tabs.
+
+    `name` stands in the DataError raised for a line that is not four integers, or out of range.
+    """
+    rows = []
+    for number, line in enumerate(text.splitlines(), start=1):
+        match = RATING.fullmatch(line)
+        if not match:
+            raise DataError(
+                f"{name}, line {number} must be four integers separated by tabs, user and item "
+                f"from 1, a rating in 1..5 and a timestamp, but it is {line!r}."
+            )
+        rows.append(match.groups())
+    if not rows:
+        raise DataError(f"{name} holds no rating.")
+    return Ratings(*np.array(rows).astype(np.int64).T.copy())
+
+
+# Files -------------------------------------------------------------------------------------------
+
+
+def read(source: Source) -> bytes:
+    """The decompressed bytes of a file, from HEURISTICS_DATA or the cache, with the right hash.
+
+    Raises DataError when the file is missing, cannot be downloaded or decompressed, or has
+    another hash.
+    """
+    root = os.environ.get("HEURISTICS_DATA")
+    path = Path(root, source.path) if root else _fetch(source)
+    try:
+        payload = _decompress(path.read_bytes(), path.name, source.member)
+    except FileNotFoundError:
+        raise DataError(
+            f"{path} does not exist: HEURISTICS_DATA must name a folder that holds {source.path} "
+            "(unset it to download the file), and `data.digits()` needs no file at all."
+        ) from None
+    except (EOFError, OSError, KeyError, zlib.error, zipfile.BadZipFile) as error:
+        raise DataError(f"{path} cannot be read: it is truncated or corrupt ({error}).") from error
+    if (found := hashlib.sha256(payload).hexdigest()) != source.sha256:
+        raise DataError(
+            f"{path} is not the known {source.path}: the SHA-256 of its contents is {found}, "
+            f"not {source.sha256}."
+        )
+    return payload
+
+
+def _decompress(content: bytes, name: str, member: str) -> bytes:
+    if name.endswith(".gz") and not name.endswith(".tar.gz"):
+        return gzip.decompress(content)
+    if name.endswith(".zip"):
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            return archive.read(member)
+    return content
+
+
+def _fetch(source: Source) -> Path:
+    """The file in the cache, downloaded if it is not there yet."""
+    name = source.url.rpartition("/")[2]
+    try:
+        return Path(pooch.retrieve(source.url, f"md5:{source.download_md5}", name, CACHE))
+    except (OSError, ValueError) as error:  # no network, no right to write, or not the known bytes
+        raise DataError(
+            f"{source.path} could not be downloaded from {source.url} into the cache {CACHE} "
+            f"({error}): set HEURISTICS_DATA to a folder that holds it, or use `data.digits()`, "
+            "which needs no file."
+        ) from error

@@ -1,0 +1,1 @@
+"""Dropout in linear networks: shallow and deep, their regularizers, optima and training."""

@@ -1,0 +1,59 @@
+"""Dropout in deep linear networks: regularizers, the induced regularizer, optima, training.
+
+A network has weights W_1 (d_1, d_0), ..., W_{k+1} (d_{k+1}, d_k), k >= 1, in a list; the widths
+d_1, ..., d_k of its hidden layers; the network map W_{k+1} ... W_1; and lam = (1 - theta) / theta.
+"""
+
+from runproofs.linear.deep.induced import (
+    implementation,
+    induced_regularizer,
+    optimal_implementation,
+)
+from runproofs.linear.deep.network import (
+    effective_regularization,
+    effective_regularization_parts,
+    equalization_defect,
+    equalization_gaps,
+    gradient,
+    is_equalized,
+    masked_maps,
+    network_map,
+    objective,
+    objective_by_enumeration,
+    pivot_products,
+    rank_one_implementation,
+    regularizer,
+    subregularizers,
+    subregularizers_over_pivots,
+)
+from runproofs.linear.deep.optima import envelope_optimum, global_optimum, local_optimum
+from runproofs.linear.deep.search import search_implementation, search_optimum
+from runproofs.linear.deep.training import train_exact, train_sampled
+
+__all__ = [
+    "effective_regularization",
+    "effective_regularization_parts",
+    "envelope_optimum",
+    "equalization_defect",
+    "equalization_gaps",
+    "global_optimum",
+    "gradient",
+    "implementation",
+    "induced_regularizer",
+    "is_equalized",
+    "local_optimum",
+    "masked_maps",
+    "network_map",
+    "objective",
+    "objective_by_enumeration",
+    "optimal_implementation",
+    "pivot_products",
+    "rank_one_implementation",
+    "regularizer",
+    "search_implementation",
+    "search_optimum",
+    "subregularizers",
+    "subregularizers_over_pivots",
+    "train_exact",
+    "train_sampled",
+]

@@ -1,0 +1,332 @@
+"""Deep linear networks: the dropout objective, its regularizers, and equalized networks.
+
+After layer j, h_j is the vector of activations and S_j = E h_j h_j^T over inputs and masks. A mask
+divided by theta has mean 1 and variance lam, so that S_{j+1} = W (S_j + lam diag S_j) W^T.
+"""
+
+from itertools import accumulate, combinations, pairwise, product
+from typing import NamedTuple
+
+import numpy as np
+
+from runproofs import _arguments as arguments
+from runproofs.linalg import nuclear_norm, psd_sqrt
+from runproofs.masks import all_masks
+
+# ------------------------------------------------------------------------ map, objective, gradient
+
+
+def network_map(weights):
+    """The product W_{k+1} ... W_1.
+
+    weights: W_i (..., d_i, d_{i-1}), any common leading batch axes. Returns (..., d_{k+1}, d_0).
+    Raises ValueError for bad arguments. Cost: O(k d^3). Source: thesis, Section 3.
+    """
+    return _product(arguments.layers(weights))
+
+
+def objective(weights, lam, C, Cyx, Ey2):
+    """Dropout objective E ||y - W x||^2 of the masked network W, in closed form.
+
+    weights: W_i (..., d_i, d_{i-1}). lam: at least 0, a number or an array that broadcasts with the
+    batch axes. Second moments: C = E x x^T, None for the identity, Cyx = E y x^T (d_{k+1}, d_0) and
+    Ey2 = E ||y||^2. Returns the batch shape. Raises ValueError for bad arguments. Cost: O(k d^3).
+    Source: thesis, (3.1) and Proposition 8.
+    """
+    weights, C = _network(weights, C)
+    Cyx = _cross_moment(Cyx, weights)
+    Ey2 = arguments.nonnegative("Ey2", Ey2)
+    M = _product(weights)
+    return Ey2 + (M * (M @ C - 2 * Cyx)).sum((-2, -1)) + regularizer(weights, lam, C)
+
+
+def gradient(weights, lam, C, Cyx):
+    """Gradient of the objective, a list of arrays shaped like the weights.
+
+    Arguments as in `objective`; batch axes of lam must be among those of the weights.
+    Raises ValueError for bad arguments. Cost: O(k d^3).
+    """
+    weights, C = _network(weights, C)
+    Cyx = _cross_moment(Cyx, weights)
+    lam = arguments.rates(lam)[..., None, None]
+    gains = [1 + lam * np.eye(d) for d in _widths(weights)]
+    return closed_form_gradient(weights, gains, C, Cyx)
+
+
+def closed_form_gradient(weights, gains, C, Cyx):
+    """`gradient` without checks, for NumPy arrays or torch tensors; gains: 1 + lam I a layer.
+
+    Forwards the moments S_j of the activations, backwards their multipliers H_j: the second moment
+    of the output is <H_j, S_j> for every j.
+    """
+    moments, maps = [C], [None]
+    for W, gain in zip(weights, gains, strict=False):
+        moments.append(W @ moments[-1] @ W.mT * gain)
+        maps.append(W if maps[-1] is None else W @ maps[-1])
+    back, target = weights[-1], Cyx
+    gradients = []
+    for j in reversed(range(len(weights))):
+        aligned = target if j == 0 else target @ maps[j].mT
+        gradients.append(2 * (back @ moments[j] - aligned))
+        if j:
+            back = (weights[j].mT @ back * gains[j - 1]) @ weights[j - 1]
+            target = weights[j].mT @ target
+    return gradients[::-1]
+
+
+def masked_maps(weights, theta):
+    """The network map for every choice of masks, theta^-k W_{k+1} B_k W_k ... B_1 W_1.
+
+    weights: one network with n hidden nodes, n at most 20. theta: in (0, 1]. Returns the maps
+    (2^n, d_{k+1}, d_0) and their probabilities (2^n,). Raises ValueError for bad arguments.
+    Cost: O(2^n d^2). Source: thesis, (3.1).
+    """
+    weights = arguments.layers(weights, batched=False)
+    theta = arguments.keep_probability(theta)
+    n = sum(_widths(weights))
+    if n > 20:
+        raise ValueError(f"weights must have at most 20 hidden nodes, but they have {n}.")
+    maps, probabilities = weights[0][None], np.ones(1)
+    for W in weights[1:]:
+        b, p = all_masks(W.shape[1], theta)
+        maps = ((W * b[:, None, :] / theta)[:, None] @ maps).reshape(-1, len(W), maps.shape[-1])
+        probabilities = np.outer(p, probabilities).ravel()
+    return maps, probabilities
+
+
+def objective_by_enumeration(weights, X, Y, theta):
+    """Expected dropout loss E ||y - W x||^2, over all masks and samples.
+
+    weights: one network with n <= 20 hidden nodes. X: (samples, d_0), Y: (samples, d_{k+1}),
+    equally likely pairs (x, y). theta: in (0, 1]. Returns a number. Raises ValueError for bad
+    arguments. Cost: O(2^n samples d^2). Source: thesis, (3.1).
+    """
+    maps, probabilities = masked_maps(weights, theta)
+    X = arguments.matrix("X", X, columns=maps.shape[2])
+    Y = arguments.matrix("Y", Y, rows=len(X), columns=maps.shape[1])
+    return float(probabilities @ [((Y - X @ W.T) ** 2).sum(axis=1).mean() for W in maps])
+
+
+# ------------------------------------------------------------------------------------ regularizers
+
+
+def regularizer(weights, lam, C=None):
+    """Explicit regularizer R of dropout, the objective less the population risk.
+
+    Arguments as in `objective`. Returns the batch shape. Raises ValueError for bad arguments.
+    The moment of the mean and the excess over it are carried separately, so that a small lam costs
+    no accuracy. Cost: O(k d^3). Source: thesis, Proposition 8.
+    """
+    weights, C = _network(weights, C)
+    lam = arguments.rates(lam)[..., None, None]
+    mean, excess = weights[0] @ C @ weights[0].mT, 0.0
+    for W in weights[1:]:
+        excess = W @ (excess + lam * np.eye(W.shape[-1]) * (mean + excess)) @ W.mT
+        mean = W @ mean @ W.mT
+    return np.trace(excess, axis1=-2, axis2=-1)
+
+
+def subregularizers(weights, C=None):
+    """The sub-regularizers R_1, ..., R_k with R = sum_l lam^l R_l.
+
+    weights, C: as in `objective`. Returns (..., k). Raises ValueError for bad arguments.
+    Sums over pivots are sums over paths that jump from pivot to pivot, each jump with a squared
+    entry of the product of the weights between: from layer to layer, the rows of `sums` collect
+    those that end at a node, the columns the number of pivots. Cost: O(k^2 d^3).
+    Source: thesis, Proposition 8.
+    """
+    weights = arguments.layers(weights)
+    k, d0 = len(weights) - 1, weights[0].shape[-1]
+    ends = list(accumulate(_widths(weights), initial=d0))
+    sums = np.zeros((*weights[0].shape[:-2], ends[-1], k + 1))
+    sums[..., :d0, 0] = 1
+    products = weights[0]  # of the weights from every node of earlier layers, side by side
+    if C is not None:
+        products = products @ psd_sqrt(arguments.matrix("C", C, rows=d0))
+    for n, W, new in zip(ends, weights[1:], ends[1:], strict=False):
+        np.matmul(products * products, sums[..., :n, :-1], out=sums[..., n:new, 1:])
+        products = np.concatenate([W @ products, W], axis=-1)
+    squares = (products * products).sum(-2)
+    return (squares[..., None, :] @ sums)[..., 0, 1:]
+
+
+def pivot_products(weights, pivots, C=None):
+    """The products alpha beta_1 ... beta_{l-1} gamma of one pivot set, for all its nodes.
+
+    weights: one network. pivots: layers 1 <= j_1 < ... < j_l <= k. C: None or (d_0, d_0). Returns
+    (d_{j_1}, ..., d_{j_l}), signed like the beta; the sum of squares is the set's part of R_l.
+    Raises ValueError for bad arguments. Cost: O(k d^3 + d^l). Source: thesis, Proposition 8.
+    """
+    weights, C = _network(weights, C, batched=False)
+    pivots = [arguments.positive_integer("every pivot", j) for j in pivots]
+    if not pivots or pivots != sorted(set(pivots)) or pivots[-1] >= len(weights):
+        raise ValueError(
+            f"pivots must be increasing layers between 1 and {len(weights) - 1}, "
+            f"but they were {pivots}."
+        )
+    products = _heads(weights, pivots[0], psd_sqrt(C))
+    for i, j in pairwise(pivots):
+        products = products[..., None] * _product(weights[i:j]).T
+    return products * _tails(weights, pivots[-1])
+
+
+def subregularizers_over_pivots(weights, C=None):
+    """R_1, ..., R_k as printed: every summand of every pivot set, from its factors.
+
+    weights: one network. C: None or (d_0, d_0). Returns (k,). Raises ValueError for bad arguments.
+    Cost: O(k d^2 prod_j (1 + d_j)): a slow reference. Source: thesis, Proposition 8.
+    """
+    weights, C = _network(weights, C, batched=False)
+    root, widths = psd_sqrt(C), _widths(weights)
+    k = len(widths)
+    R = np.zeros(k)
+    for l in range(1, k + 1):
+        for pivots in combinations(range(1, k + 1), l):
+            for nodes in product(*(range(widths[j - 1]) for j in pivots)):
+                alpha = _heads(weights, pivots[0], root)[nodes[0]]
+                gamma = _tails(weights, pivots[-1])[nodes[-1]]
+                beta = 1.0
+                for p in range(l - 1):
+                    middle = _product(weights[pivots[p] : pivots[p + 1]])
+                    beta *= middle[nodes[p + 1], nodes[p]]
+                R[l - 1] += (alpha * beta * gamma) ** 2
+    return R
+
+
+# ----------------------------------------------------------------- lower bounds, equalized networks
+
+
+def effective_regularization(widths, lam):
+    """nu = prod_j (1 + lam / d_j) - 1, without cancellation for small lam.
+
+    widths: d_1, ..., d_k, at least 1. lam: at least 0, a number or an array. Returns its shape.
+    Raises ValueError for bad arguments. Cost: O(k). Source: thesis, Definition 4.
+    """
+    widths, lam = arguments.hidden_widths(widths), arguments.rates(lam)
+    return np.expm1(np.log1p(lam[..., None] / widths).sum(-1))
+
+
+def effective_regularization_parts(widths):
+    """e_1, ..., e_k with nu = sum_l lam^l e_l: elementary symmetric polynomials of the 1 / d_j.
+
+    widths: as in `effective_regularization`. Returns (k,). Raises ValueError for bad arguments.
+    Cost: O(k^2). Source: thesis, Definition 4 and (3.14).
+    """
+    widths = arguments.hidden_widths(widths)
+    e = np.eye(1, len(widths) + 1)[0]
+    for d in widths:
+        e[1:] += e[:-1] / d
+    return e[1:]
+
+
+class Gaps(NamedTuple):
+    """Normalized equalization gaps; see `equalization_gaps`."""
+
+    parts: np.ndarray
+    total: np.ndarray
+
+
+def equalization_gaps(weights, lam, C=None):
+    """Gaps r_l = R_l / LB_l - 1 and r = R / (nu ||M C^{1/2}||_*^2) - 1, at least 0.
+
+    weights, lam, C: as in `objective`, lam larger than 0. Returns Gaps: `parts` (..., k) and
+    `total` of the batch shape; all are 0 iff the network is equalized. Raises ValueError for bad
+    arguments, and for a zero map, where the gaps are 0 / 0. Cost: O(k^2 d^3).
+    Source: thesis, (3.14) and Section 3.4.2.
+    """
+    weights, C = _network(weights, C)
+    widths = _widths(weights)
+    if np.min(arguments.rates(lam)) == 0:
+        raise ValueError("lam must be larger than 0, but it was 0, where both R and nu are 0.")
+    squared = nuclear_norm(_product(weights) @ psd_sqrt(C)) ** 2
+    if np.min(squared) == 0:
+        raise ValueError("weights must have a non-zero map, but theirs is zero: the gaps are 0/0.")
+    bounds = squared[..., None] * effective_regularization_parts(widths)
+    total = regularizer(weights, lam, C) / (effective_regularization(widths, lam) * squared) - 1
+    return Gaps(subregularizers(weights, C) / bounds - 1, total)
+
+
+def equalization_defect(weights, C=None):
+    """Largest relative deviation of the products in the definition of an equalized network.
+
+    weights: one network with a non-zero map. C: None or (d_0, d_0). Returns the maximum, over all
+    pivot sets and nodes, of | |alpha beta ... gamma| prod d_{j_p} / ||M C^{1/2}||_* - 1 |.
+    Raises ValueError for bad arguments. The extreme products are extreme paths through the layers,
+    found in O(k^2 d^3). Source: thesis, Definition 5.
+    """
+    weights, C = _network(weights, C, batched=False)
+    root, widths = psd_sqrt(C), _widths(weights)
+    norm = nuclear_norm(_product(weights) @ root)
+    if norm == 0:
+        raise ValueError("weights must have a non-zero map, but theirs is zero.")
+    extremes = []
+    for best in (np.max, np.min):
+        reached = []  # for each layer and node: the extreme product of a path that ends there
+        ends = []
+        for j, d in enumerate(widths, 1):
+            steps = [
+                best(np.abs(_product(weights[i:j])) * before, axis=1)
+                for i, before in enumerate(reached, 1)
+            ]
+            reached.append(d * best([_heads(weights, j, root), *steps], axis=0))
+            ends.append(best(reached[-1] * _tails(weights, j)))
+        extremes.append(best(ends))
+    return float(max(abs(extreme / norm - 1) for extreme in extremes))
+
+
+def is_equalized(weights, C=None, tol=1e-9):
+    """Whether a network is equalized, up to the relative tolerance tol >= 0.
+
+    Arguments, errors and cost as `equalization_defect`. Source: thesis, Definition 5.
+    """
+    return equalization_defect(weights, C) <= arguments.nonnegative("tol", tol)
+
+
+def rank_one_implementation(u, v, widths):
+    """Equalized weights whose network map is u v^T.
+
+    u: (d_{k+1},), v: (d_0,). widths: d_1, ..., d_k. Returns the list of k + 1 weights, equalized
+    for every C. Raises ValueError for bad arguments. Cost: O(k d^2).
+    Source: thesis, Proposition 1 of Section 3.3.
+    """
+    u, v = arguments.vector("u", u), arguments.vector("v", v)
+    flat = [np.full(d, d**-0.5) for d in arguments.hidden_widths(widths)]
+    ends = [v, *flat, u]
+    return [np.outer(after, before) for before, after in pairwise(ends)]
+
+
+# ----------------------------------------------------------------------------------------- helpers
+
+
+def _network(weights, C, batched=True):
+    """Checked weights and second moment of the inputs, an explicit identity for None."""
+    weights = arguments.layers(weights, batched=batched)
+    d0 = weights[0].shape[-1]
+    return weights, np.eye(d0) if C is None else arguments.positive_semidefinite("C", C, size=d0)
+
+
+def _cross_moment(Cyx, weights):
+    rows, columns = weights[-1].shape[-2], weights[0].shape[-1]
+    return arguments.matrix("Cyx", Cyx, rows=rows, columns=columns)
+
+
+def _widths(weights):
+    return [W.shape[-2] for W in weights[:-1]]
+
+
+def _product(weights):
+    """The product of consecutive layers, the first one applied first."""
+    result = weights[0]
+    for W in weights[1:]:
+        result = W @ result
+    return result
+
+
+def _heads(weights, j, root):
+    """alpha_{j,i} for every node i of layer j: norms of the rows of W_{j->1} C^{1/2}."""
+    return np.linalg.norm(_product(weights[:j]) @ root, axis=1)
+
+
+def _tails(weights, j):
+    """gamma_{j,i} for every node i of layer j: norms of the columns of W_{k+1->j+1}."""
+    return np.linalg.norm(_product(weights[j:]), axis=0)

@@ -1,0 +1,216 @@
+"""Equalizers: orthogonal Q that give U Q columns of equal norm, and what it means to be equalized.
+
+Three routes to an equalizer: plane rotations (any U), the Fourier transform (U with orthogonal
+columns, any r) and Hadamard matrices (the same, r a power of two). The printed Algorithm 2 and the
+printed recursion of Remark 5 stand beside them for comparison.
+"""
+
+from math import sqrt
+from typing import NamedTuple
+
+import numpy as np
+from scipy.linalg.blas import ddot, drot
+
+from runproofs import _arguments as arguments
+from runproofs.linalg import nuclear_norm
+
+
+class Rotation(NamedTuple):
+    """The rotation of columns i and j to c x_i + s x_j and c x_j - s x_i, where c^2 + s^2 = 1."""
+
+    i: int
+    j: int
+    c: float
+    s: float
+
+
+def plane_rotations(U):
+    """At most r - 1 plane rotations that, one after another, equalize the columns of U (d, r).
+
+    Returns a list of `Rotation`, empty if U is equalized already; `rotate(U, rotations)` has
+    columns of squared norm ||U||_F^2 / r. Cost O(dr). Raises ValueError unless U is a finite
+    matrix. Source: thesis, Theorem 1, by a faster construction than Algorithm 2.
+    """
+    U = arguments.matrix("U", U)
+    return _equalize_rows(_scaled(U).T.copy(), len(U))
+
+
+def rotate(X, rotations):
+    """X Q (n, r) for the product Q of rotations of its r columns, in O(n) a rotation.
+
+    Raises ValueError unless X is a finite matrix that has every column named in `rotations`.
+    """
+    W = arguments.matrix("X", X).T.copy()
+    r = len(W)
+    for i, j, c, s in rotations:
+        if not (0 <= i < r and 0 <= j < r):
+            raise ValueError(f"rotations must act on columns 0 to {r - 1}, but one is on {i}, {j}.")
+        drot(W[i], W[j], c, s, overwrite_x=True, overwrite_y=True)
+    return W.T
+
+
+def equalizer(U):
+    """An orthogonal Q (r, r) such that all columns of U Q have squared norm ||U||_F^2 / r.
+
+    U (d, r) is any finite matrix (else ValueError), of any rank and any scale; Q is the identity if
+    U is equalized already. Cost O(dr + r^2), by plane rotations. Source: thesis, Theorem 1.
+    """
+    U = arguments.matrix("U", U)
+    d, r = U.shape
+    W = np.zeros((r, d + r))
+    W[:, :d] = _scaled(U).T
+    np.fill_diagonal(W[:, d:], 1)  # the identity goes along and becomes Q^T
+    _equalize_rows(W, d)
+    return W[:, d:].T
+
+
+def _scaled(U):
+    """U over its largest entry, so that squares don't overflow; the equalizers are the same."""
+    largest = np.abs(U).max()
+    return U / largest if largest > 0 else U
+
+
+def _equalize_rows(W, d):
+    """Rotate the rows of W in place until their first d entries have equal norms; the rotations."""
+    rows, heads = list(W), list(W[:, :d])
+    squares = np.einsum("ij,ij->i", W[:, :d], W[:, :d])
+    mean = float(squares.mean())
+    rounding = np.finfo(float).eps * mean
+    excess = (squares - mean).tolist()
+    above = [i for i, e in enumerate(excess) if e > rounding]
+    below = [i for i, e in enumerate(excess) if e < -rounding]
+    rotations = []
+    while above and below:  # one row of each rotated pair is finished, the other goes on
+        i, j = above.pop(), below.pop()
+        if abs(excess[i]) > abs(excess[j]):
+            i, j = j, i
+        # The new row i, c x + s y, has the mean square if excess_j t^2 + 2 <x, y> t + excess_i = 0
+        # for t = s / c. In this form the small root has no cancellation, and |t| <= 1.
+        b = ddot(heads[i], heads[j])
+        root = sqrt(b * b - excess[i] * excess[j])
+        t = -excess[i] / (b + root if b >= 0 else b - root)
+        c = 1 / sqrt(1 + t * t)
+        s = c * t
+        drot(rows[i], rows[j], c, s, overwrite_x=True, overwrite_y=True)
+        rotations.append(Rotation(i, j, c, s))
+        excess[j] = ddot(heads[j], heads[j]) - mean  # afresh: errors don't pile up
+        if excess[j] > rounding:
+            above.append(j)
+        elif excess[j] < -rounding:
+            below.append(j)
+    return rotations
+
+
+def equalizer_fft(gram_diagonal):
+    """An orthogonal Q (r, r) that gives Q^T diag(gram_diagonal) Q a constant diagonal, for any r.
+
+    gram_diagonal (r,) are the squared column norms of a matrix with orthogonal columns, or any
+    finite numbers (else ValueError). Q is the real discrete Fourier transform with the cosine and
+    the sine of each frequency rotated by one angle. Cost O(r^2 log r) for Q;
+    `equalize_fft` applies it without forming it. Source: thesis, Remark 5, extended to every r.
+    """
+    D = arguments.vector("gram_diagonal", gram_diagonal)
+    return equalize_fft(np.eye(D.size), D)
+
+
+def equalize_fft(X, gram_diagonal):
+    """X Q (n, r) for Q = equalizer_fft(gram_diagonal), in O(n r log r) and without forming Q.
+
+    Raises ValueError unless gram_diagonal has r finite entries and X r columns of finite entries.
+    """
+    D = arguments.vector("gram_diagonal", gram_diagonal)
+    r = D.size
+    X = arguments.matrix("X", X, columns=r)
+    pairs = (r - 1) // 2  # frequencies 1..pairs have a cosine and a sine
+    # q = sqrt(2/r) cos(2 pi k n/r - phi) has q^T D q = mean(D) + Re(e^{2i phi} D^(2k)) / r, and the
+    # sine has the opposite sign there: both are the mean when e^{2i phi} D^(2k) is imaginary.
+    spectrum = np.fft.fft(D / (np.abs(D).max() or 1))
+    phi = np.pi / 4 - np.angle(spectrum[2 : 2 * pairs + 1 : 2]) / 2
+    transform = np.fft.rfft(X)
+    rotated = transform[:, 1 : pairs + 1]
+    rotated *= sqrt(2 / r) * np.exp(1j * phi)
+    Y = np.empty_like(X)
+    Y[:, 0] = transform[:, 0].real / sqrt(r)
+    Y[:, 1 : pairs + 1] = rotated.real
+    Y[:, pairs + 1 : 2 * pairs + 1] = -rotated.imag
+    if r % 2 == 0:
+        Y[:, -1] = transform[:, -1].real / sqrt(r)  # the alternating column
+    return Y
+
+
+def hadamard(k):
+    """Z_k, an orthogonal matrix with 2^(k-1) rows and entries +-2^(-(k-1)/2).
+
+    Z_k^T D Z_k has a constant diagonal for every diagonal D. Raises ValueError unless k is a
+    positive integer. Cost O(4^k). Source: thesis, Remark 5, with one factor for all levels.
+    """
+    Z = np.ones((1, 1))
+    for _ in range(arguments.positive_integer("k", k) - 1):
+        Z = np.block([[Z, Z], [-Z, Z]])
+    return Z / sqrt(len(Z))
+
+
+def hadamard_as_printed(k):
+    """Z_k by the recursion of Remark 5 as printed, where level k has the factor 2^((1-k)/2).
+
+    As `hadamard` otherwise; not orthogonal for k >= 3. Source: thesis, Remark 5.
+    """
+    Z = np.ones((1, 1))
+    for level in range(2, arguments.positive_integer("k", k) + 1):
+        Z = np.block([[Z, Z], [-Z, Z]]) * 2 ** ((1 - level) / 2)
+    return Z
+
+
+def equalizer_as_printed(U):
+    """An orthogonal Q (r, r) such that U Q is equalized, by r eigendecompositions as printed.
+
+    U (d, r) is any finite matrix, else ValueError. Cost O(dr^2 + r^4): use `equalizer` instead.
+    Source: thesis, Algorithm 2.
+    """
+    U = _scaled(arguments.matrix("U", U))
+    r = U.shape[1]
+    G, Q = U.T @ U, np.eye(r)
+    for i in range(r):
+        _, E = np.linalg.eigh(G)
+        w = E.sum(axis=1) / sqrt(r - i)
+        Q_i, _ = np.linalg.qr(w[:, None], mode="complete")  # [w, w_perp], up to the sign of w
+        G = (Q_i.T @ G @ Q_i)[1:, 1:]
+        Q[:, i:] = Q[:, i:] @ Q_i
+    return Q
+
+
+def importance_scores(U, V):
+    """The products ||u_i|| ||v_i|| (..., r) of U (..., d2, r) and V (..., d0, r).
+
+    NumPy arrays or torch tensors, which stay on their device; ValueError if their columns or batch
+    axes differ. Cost O((d2 + d0) r). Source: thesis, Section 2.6.
+    """
+    if not hasattr(U, "is_cuda"):  # not a torch tensor
+        U, V = arguments.factors(U, V)
+    elif U.ndim < 2 or U.shape[:-2] != V.shape[:-2] or U.shape[-1] != V.shape[-1]:
+        raise ValueError(
+            "U and V must agree in their batch axes and in their number of columns, "
+            f"but their shapes are {tuple(U.shape)} and {tuple(V.shape)}."
+        )
+    return (U * U).sum(-2) ** 0.5 * (V * V).sum(-2) ** 0.5
+
+
+def is_equalized(U, V=None, tol=1e-9):
+    """Whether U, or the pair (U, V), is equalized up to the relative tolerance tol.
+
+    One factor U (d, r): ||u_i||^2 = ||U||_F^2 / r for all i (thesis, Definition 1). A pair, with
+    V (d0, r): ||u_i|| ||v_i|| = ||U V^T||_* / r for all i (thesis, Definition 2); equal products
+    are not enough. The tolerance is relative to the largest term on the left.
+    ValueError unless U and V are finite matrices with as many columns. Cost O(dr) and
+    O(d2 d0 min(d2, d0)).
+    """
+    if V is None:
+        U = _scaled(arguments.matrix("U", U))
+        terms = (U * U).sum(axis=0)
+        target = terms.mean()
+    else:
+        U, V = arguments.factors(arguments.matrix("U", U), arguments.matrix("V", V))
+        U, V = _scaled(U), _scaled(V)
+        terms = importance_scores(U, V)
+        target = nuclear_norm(U @ V.T) / terms.size
+    return bool(np.abs(terms - target).max() <= tol * terms.max())

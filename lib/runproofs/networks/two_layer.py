@@ -1,0 +1,149 @@
+"""Two-layer leaky-ReLU networks, Section 6.2 of the thesis; with alpha = 0, ReLU networks.
+
+    f_W(x) = a^T sigma(W x),   sigma(p) = max(alpha p, p),   z(u) = y f_W(u), the margin at u,
+
+with W (m, d), a (m,) and labels y = -1, 1. At a kink the slope is alpha, as in PyTorch. All
+functions broadcast: a batch of networks, of points, or of both.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from runproofs import _arguments as arguments
+
+
+@dataclass(frozen=True, eq=False)
+class TwoLayerNetwork:
+    """The network x -> a^T sigma(W x), or a batch of them.
+
+    W: (..., m, d). a: (..., m) or (m,). alpha: in [0, 1], a number or a batch; the theorems of
+    Chapter 6 need alpha > 0, and alpha = 0 is the ReLU. Raises ValueError for bad arguments.
+    """
+
+    W: np.ndarray
+    a: np.ndarray
+    alpha: np.ndarray
+
+    def __post_init__(self):
+        W = arguments.matrix("W", self.W, batched=True)
+        for name, value in (
+            ("W", W),
+            ("a", arguments.points("a", self.a, W.shape[-2])),
+            ("alpha", arguments.slope(self.alpha)),
+        ):
+            object.__setattr__(self, name, value)
+        batches = [self.W.shape[:-2], self.a.shape[:-1], self.alpha.shape]
+        try:
+            np.broadcast_shapes(*batches)
+        except ValueError:
+            raise ValueError(
+                f"W, a and alpha must agree in their batch axes, but these are {batches}."
+            ) from None
+
+    def __call__(self, x):
+        """f_W(x) at x (..., d). Cost: O(m d) a point."""
+        hidden = preactivations(self, arguments.points("x", x, self.W.shape[-1]))
+        return output(self, hidden)
+
+    def at_each_point(self):
+        """The same networks with a new last batch axis, to broadcast against n points (n, d)."""
+        return TwoLayerNetwork(
+            self.W[..., None, :, :], self.a[..., None, :], np.expand_dims(self.alpha, -1)
+        )
+
+
+def preactivations(network, x):
+    """W x (..., m) at points x (..., d); nothing is checked."""
+    W = network.W
+    return x @ W.T if W.ndim == 2 else (x[..., None, :] @ W.mT)[..., 0, :]
+
+
+def slopes(network, hidden):
+    """sigma' at preactivations (..., m), which is alpha at 0; nothing is checked."""
+    return np.where(hidden > 0, 1, network.alpha[..., None])
+
+
+def output(network, hidden):
+    return (network.a * np.maximum(network.alpha[..., None] * hidden, hidden)).sum(-1)
+
+
+def margin(network, x, y):
+    """Margin z = y f_W(x): negative where the network errs.
+
+    x: (..., d). y: (...), labels -1 and 1. Returns the batch shape.
+    Raises ValueError for bad arguments. Cost: O(m d) a point.
+    """
+    x, y = labelled(network, x, y)
+    return y * output(network, preactivations(network, x))
+
+
+def input_gradient(network, x, y):
+    """Gradient of the margin with respect to the input, g = y W^T (a * sigma'(W x)).
+
+    Arguments, errors and cost as in `margin`. Returns (..., d). <g, x> is the margin.
+    Source: thesis, Section 6.2.
+    """
+    return margin_and_gradient(network, *labelled(network, x, y))[1]
+
+
+def weight_gradient(network, x, y):
+    """Gradient of the margin with respect to W, y (a * sigma'(W x)) x^T.
+
+    Arguments, errors and cost as in `margin`. Returns (..., m, d). Source: thesis, Section 6.2.
+    """
+    x, y = labelled(network, x, y)
+    back = y[..., None] * network.a * slopes(network, preactivations(network, x))
+    return back[..., :, None] * x[..., None, :]
+
+
+def lipschitz(network):
+    """L = ||a||_2 ||W||_2 (spectral norm): f_W is L-Lipschitz. Returns the batch shape.
+
+    Cost: one SVD. Source: sharper than the thesis, which has max|a_r| sqrt(m) ||W||_F.
+    """
+    return np.linalg.norm(network.a, axis=-1) * np.linalg.norm(network.W, 2, axis=(-2, -1))
+
+
+def loss(z):
+    """Logistic loss ln(1 + e^{-z}) of the margin, natural logarithm."""
+    return np.logaddexp(0, -np.asarray(z, dtype=float))
+
+
+def reflected_loss(z):
+    """Reflected loss ln 1/(1 + e^z) = -loss(-z): concave, below the 0-1 loss.
+
+    Source: thesis, Section 6.2.
+    """
+    return -np.logaddexp(0, np.asarray(z, dtype=float))
+
+
+# ----------------------------------------------------------------------------------------- helpers
+
+
+def margin_and_gradient(network, u, y):
+    hidden = preactivations(network, u)
+    s = slopes(network, hidden)
+    back = y[..., None] * network.a * s
+    W = network.W
+    gradient = back @ W if W.ndim == 2 else (back[..., None, :] @ W)[..., 0, :]
+    return (back * hidden).sum(-1), gradient
+
+
+def labelled(network, x, y):
+    x = arguments.points("x", x, network.W.shape[-1])
+    y = arguments.signs("y", y)
+    batch_shape(network, x, y)
+    return x, y
+
+
+def batch_shape(network, x, y):
+    """The common batch shape."""
+    shapes = [network.W.shape[:-2], network.a.shape[:-1], network.alpha.shape]
+    try:
+        return np.broadcast_shapes(*shapes, x.shape[:-1], y.shape)
+    except ValueError:
+        raise ValueError(
+            "network, x and y must agree in their batch axes, but these are "
+            f"{np.broadcast_shapes(*shapes)}, {x.shape[:-1]} and {y.shape}."
+        ) from None
