@@ -74,7 +74,7 @@ def pgd():
     model, x, y = trained_network()
     for norm, eps, step in ((math.inf, 0.1, 0.01), (2, 0.6, 0.1)):
         ours = partial(
-            attacks.pgd, model, x, y, norm=norm, eps=eps, step=step, steps=40, normalize=True
+            attacks.pgd, model, x, y, norm=norm, eps=eps, step_size=step, steps=40, normalize=True
         )
         functions = {"this book": ours} | dict(others(norm, model, x, y, eps, step, 40))
         times = in_turn(functions, 25)
@@ -96,10 +96,10 @@ def hidden_space():
     W, a = torch.tensor(net.W), torch.tensor(net.a)
     model, images, labels = (lambda u: torch.relu(u @ W.T) @ a), torch.tensor(x), torch.tensor(y)
     functions = {
-        "hidden space": partial(margin_attacks.pgd_hidden, net, x, y, 2, step=0.02, steps=41),
-        "pixels, NumPy": partial(margin_attacks.pgd, net, x, y, 2, step=0.02, steps=41),
+        "hidden space": partial(margin_attacks.pgd_hidden, net, x, y, 2, step_size=0.02, visits=41),
+        "pixels, NumPy": partial(margin_attacks.pgd, net, x, y, 2, step_size=0.02, visits=41),
         "pixels, torch": partial(
-            attacks.pgd, model, images, labels, norm=2, eps=2, step=0.02, steps=40,
+            attacks.pgd, model, images, labels, norm=2, eps=2, step_size=0.02, steps=40,
             loss="reflected", clip=None, best_iterate=True,
         ),
     }  # fmt: skip

@@ -50,7 +50,7 @@ def assert_same(ours, theirs, model, x, y):
 
 
 def ours_pgd(model, x, y, norm):
-    options = {"eps": EPS[norm], "step": STEP[norm], "steps": STEPS}
+    options = {"eps": EPS[norm], "step_size": STEP[norm], "steps": STEPS}
     return attacks.pgd(model, x, y, norm=norm, normalize=True, **options)
 
 

@@ -43,10 +43,12 @@ def start(alpha=0.7, m=5, runs=3, size=1.5, seed=1):
     return TwoLayerNetwork(-size * a[..., None] * np.array([1.0, 0.0]), a, alpha)
 
 
-def run(net, train=adversarial_training, rounds=150, step=None, attack=worst_case, seed=0, eps=NU):
-    step = Setting(R, GAMMA, NU, 1).largest_step if step is None else step
+def run(
+    net, train=adversarial_training, rounds=150, step_size=None, attack=worst_case, seed=0, eps=NU
+):
+    step_size = Setting(R, GAMMA, NU, 1).largest_step if step_size is None else step_size
     sample = np.random.default_rng(seed)
-    return train(net, X, Y, eps, rounds=rounds, step=step, attack=attack, sample=sample)
+    return train(net, X, Y, eps, rounds=rounds, step_size=step_size, attack=attack, sample=sample)
 
 
 def weights_of(result):
@@ -81,8 +83,8 @@ def torch_run(net, result, attack, loss, step):
 def test_training_is_autograd_with_the_attack_held_fixed(train, loss):
     batch = start(runs=1)
     net = TwoLayerNetwork(batch.W[0], batch.a[0], batch.alpha)
-    attack = partial(pgd, step=0.5, steps=6)
-    result = run(batch, train, rounds=12, step=0.4, attack=attack)
+    attack = partial(pgd, step_size=0.5, visits=6)
+    result = run(batch, train, rounds=12, step_size=0.4, attack=attack)
     expected = torch_run(net, result, attack, loss, 0.4)
     np.testing.assert_allclose(result.weights[-1, 0], expected, atol=1e-10)
     assert np.abs(result.weights[-1] - result.weights[0]).max() > 0.1
@@ -97,7 +99,7 @@ def test_training_repeats_itself_and_runs_do_not_meet():
         alone = TwoLayerNetwork(net.W[i : i + 1], net.a[i : i + 1], net.alpha)
         order = iter(first.indices[:, i : i + 1])
         single = adversarial_training(
-            alone, X, Y, NU, rounds=30, step=Setting(R, GAMMA, NU, 1).largest_step,
+            alone, X, Y, NU, rounds=30, step_size=Setting(R, GAMMA, NU, 1).largest_step,
             attack=worst_case, sample=lambda _, order=order: next(order),
         )  # fmt: skip
         np.testing.assert_allclose(single.weights[:, 0], first.weights[:, i], atol=1e-13)
@@ -111,12 +113,12 @@ def test_plain_training_attacks_nothing():
 
 def test_size_of_the_top_layer_is_a_unit():
     """Proposition 7, and its control: the step must be matched too."""
-    lam, net, attack = 1e-3, start(), partial(pgd, step=0.5, steps=6)
+    lam, net, attack = 1e-3, start(), partial(pgd, step_size=0.5, visits=6)
     scaled = TwoLayerNetwork(net.W / lam, lam * net.a, net.alpha)
-    plain = run(net, rounds=60, step=0.5, attack=attack)
-    matched = run(scaled, rounds=60, step=0.5 / lam**2, attack=attack)
+    plain = run(net, rounds=60, step_size=0.5, attack=attack)
+    matched = run(scaled, rounds=60, step_size=0.5 / lam**2, attack=attack)
     np.testing.assert_allclose(lam * matched.weights, plain.weights, rtol=1e-9, atol=1e-12)
-    unmatched = run(scaled, rounds=60, step=0.5, attack=attack)
+    unmatched = run(scaled, rounds=60, step_size=0.5, attack=attack)
     assert np.abs(lam * unmatched.weights - plain.weights).max() > 1
     errors = [
         beta_robust_error(result.networks(network), X, Y, NU, beta)
@@ -148,12 +150,12 @@ def test_theorem_16_needs_the_top_layer_and_the_full_step():
     for a, step, fails in ((1, 1, False), (1e-4, 1, True), (1, 1e-5, True)):
         net = TwoLayerNetwork([[-1 / 0.9]], [a], 1)
         options = one | {"sample": np.random.default_rng(0)}
-        result = adversarial_training(net, step=step * setting.largest_step, **options)
+        result = adversarial_training(net, step_size=step * setting.largest_step, **options)
         errors = robust_error(result.networks(net), one["X"], one["Y"], 0.1)
         assert (errors.min() == 1) == fails
 
 
-@pytest.mark.parametrize("attack", [clean, worst_case, partial(pgd, step=1, steps=10)])
+@pytest.mark.parametrize("attack", [clean, worst_case, partial(pgd, step_size=1, visits=10)])
 def test_growth_correlation_and_averages_hold_at_every_round(attack):
     """(6.7), its sharp step, the correlation with V_*, and Theorem 1 (b), (c), (d)."""
     net, setting = start(), Setting(R, GAMMA, NU, 0.7)
@@ -180,14 +182,14 @@ def test_growth_fails_at_twice_the_step_and_averages_fail_beyond_the_margin():
     one = TwoLayerNetwork([[1.0852966]], [1.0], 1)
     options = {"rounds": 1, "attack": clean, "sample": np.random.default_rng(0)}
     for factor in (1, 2):
-        result = adversarial_training(one, [[1.0]], [1], 0, step=factor, **options)
+        result = adversarial_training(one, [[1.0]], [1], 0, step_size=factor, **options)
         growth = np.diff((result.weights**2).sum((-2, -1)), axis=0)[0, 0] / factor
         if factor == 1:
             assert growth == pytest.approx(bounds.growth_constant(), abs=1e-9)
         else:
             assert growth > bounds.growth_constant() + 0.05
     options |= {"rounds": 300, "attack": worst_case}
-    hopeless = adversarial_training(one, [[0.5], [-0.5]], [1, -1], 0.6, step=0.8, **options)
+    hopeless = adversarial_training(one, [[0.5], [-0.5]], [1, -1], 0.6, step_size=0.8, **options)
     assert weights_of(hopeless).mean() > 0.45
     assert robust_error(hopeless.networks(one), [[0.5], [-0.5]], [1, -1], 0.6).min() == 1
 
@@ -214,7 +216,7 @@ def test_mistake_driven_training_makes_few_updates_in_the_worst_order(alpha):
         return worst_case(network.at_each_point(), X, Y, NU).margin.argmin(-1)
 
     result = mistake_driven_training(
-        net, X, Y, NU, rounds=400, step=setting.largest_step, attack=worst_case, sample=hardest
+        net, X, Y, NU, rounds=400, step_size=setting.largest_step, attack=worst_case, sample=hardest
     )
     updates = (result.margins <= 0).sum(0)
     assert (updates > 0).all()
@@ -228,7 +230,7 @@ def test_mistake_driven_training_makes_few_updates_in_the_worst_order(alpha):
 def test_mistake_driven_training_never_ends_beyond_the_margin():
     one = TwoLayerNetwork([[1.0]], [1.0], 1)
     result = mistake_driven_training(
-        one, [[0.5], [-0.5]], [1, -1], 0.6, rounds=500, step=0.8, attack=worst_case,
+        one, [[0.5], [-0.5]], [1, -1], 0.6, rounds=500, step_size=0.8, attack=worst_case,
         sample=np.random.default_rng(0),
     )  # fmt: skip
     assert (result.margins <= 0).all()
@@ -240,8 +242,8 @@ def test_trap_keeps_both_trainings_attackable():
     W = np.array([[sqrt(alpha), 0], [-1, 0], [0, mu]])
     a, x = np.array([-sqrt(alpha), -1, mu]), np.array([[t, 2.0]])
     A, largest = np.linalg.norm(a), np.linalg.norm(x) + 1
-    options = {"step": 1 / (A * largest) ** 2, "sample": np.random.default_rng(0)}
-    attack = partial(pgd, step=1, steps=10)
+    options = {"step_size": 1 / (A * largest) ** 2, "sample": np.random.default_rng(0)}
+    attack = partial(pgd, step_size=1, visits=10)
     for scale, trapped in ((200, True), (20, False)):
         net = TwoLayerNetwork(scale * W, a, alpha)
         result = adversarial_training(net, x, [1], 1, rounds=1500, attack=attack, **options)
@@ -314,8 +316,8 @@ def test_corollaries_are_theorem_16_in_other_letters():
     for value, formula in zip(found, expected, strict=True):
         if formula is not None:
             assert value == pytest.approx(float(formula.subs(values)), rel=1e-12)
-    assert found.attack_steps == pytest.approx(2000)
-    assert found.attack_steps_as_printed == pytest.approx(0.2)
+    assert found.attack_visits == pytest.approx(2000)
+    assert found.attack_visits_as_printed == pytest.approx(0.2)
     linear = Setting(1, 0.9, 0.1, 1)
     assert bounds.rounds_corollary_4(linear, 0.4) == pytest.approx(1512.5)
     for error in (0.4, 1):
@@ -333,7 +335,7 @@ def test_total_cost_is_the_sum_over_rounds():
         if error > 0.05:
             n = np.arange(1, ceil(T) + 1)
             squared_norms = bounds.squared_norm_bound(sqrt(3) / 1.1, 1.1**-2, n - 1)
-            steps = bounds.attack_steps(0.1, 1 / squared_norms, error)
+            steps = bounds.attack_visits(0.1, 1 / squared_norms, error)
             assert steps[: int(T)].sum() <= cost.total <= steps.sum()
         assert cost.as_printed < cost.total
 
@@ -343,7 +345,7 @@ def test_end_to_end_numbers():
     assert bounds.total_cost(setting, 0.05).bound == pytest.approx(7.26e11, rel=1e-3)
     assert bounds.mistakes(setting, start_) == pytest.approx(23.7, abs=0.05)
     assert bounds.end_to_end(setting, 0.05, 0.4, start_) == (1642 * 25, 238 * 25)
-    assert [bounds.margin_pgd_steps(1 - 0.8 + e, 0.8) for e in (0.5, 0.3)] == [5, 12]
+    assert [bounds.margin_pgd_visits(1 - 0.8 + e, 0.8) for e in (0.5, 0.3)] == [5, 12]
     assert bounds.surrogate_factor(1, 1, 1e12) == pytest.approx(4)
     k = bounds.self_bounding_constant()
     assert bounds.surrogate_factor(1, 1, 1e12, k) == pytest.approx(2.388, abs=1e-3)
@@ -355,7 +357,7 @@ def test_surrogate_bounds_the_probability_of_an_attack_at_half_the_threshold():
     x, y = rng.standard_normal((500, 2)), rng.choice([-1.0, 1.0], 500)
     L = np.linalg.norm(net.a, axis=1) * np.linalg.norm(net.W, 2, axis=(1, 2))
     for steps in (1, 5, 50):
-        found = pgd(net, x, y, 1, step=1 / L**2, steps=steps).margin
+        found = pgd(net, x, y, 1, step_size=1 / L**2, visits=steps).margin
         factors = [bounds.surrogate_factor(1, L**-2, steps, k) for k in (1, 0.40727)]
         reached = level(net, x, y, 1.0) >= 1 - 0.6
         for factor in factors:
@@ -382,13 +384,13 @@ def test_flow_times_are_those_of_the_flow(loss, sign):
         ({"X": np.ones((12, 3))}, "X"),
         ({"eps": -0.1}, "eps"),
         ({"rounds": 0}, "rounds"),
-        ({"step": -1}, "step"),
+        ({"step_size": -1}, "step_size"),
         ({"network": TwoLayerNetwork(np.ones((2, 2, 2, 2)), np.ones(2), 1)}, "network"),
         ({"attack": attack_of_half_threshold(0.2)}, "b0"),
     ],
 )
 def test_bad_arguments_are_named(change, name):
-    arguments = {"network": start(), "X": X, "Y": Y, "eps": NU, "rounds": 2, "step": 0.1}
+    arguments = {"network": start(), "X": X, "Y": Y, "eps": NU, "rounds": 2, "step_size": 0.1}
     arguments |= {"attack": worst_case, "sample": np.random.default_rng(0)} | change
     with pytest.raises(ValueError, match=name):
         adversarial_training(**arguments)
@@ -396,7 +398,7 @@ def test_bad_arguments_are_named(change, name):
 
 @pytest.mark.parametrize("values", [(1, 0.5, 0.6, 1), (1, 1.2, 0.1, 1), (1, 0.5, 0.1, 1.1)])
 def test_impossible_settings_are_refused(values):
-    with pytest.raises(ValueError, match="nu < gamma <= R"):
+    with pytest.raises(ValueError, match="eps < gamma <= R"):
         Setting(*values)
 
 
@@ -414,7 +416,7 @@ def test_gradient_of_the_attack_is_not_part_of_the_step():
         return clean(network, x - 0.1 * input_gradient(network, x, y), y, eps)
 
     result = adversarial_training(
-        net, X[:1], Y[:1], NU, rounds=1, step=1, attack=attack, sample=lambda _: [0]
+        net, X[:1], Y[:1], NU, rounds=1, step_size=1, attack=attack, sample=lambda _: [0]
     )
     taken = result.weights[0, 0] - result.weights[1, 0]
     assert np.abs(taken - through.numpy()).max() > 0.01

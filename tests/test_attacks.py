@@ -102,7 +102,7 @@ def test_steepest_steps_are_optimal_on_linear_classifiers(norm, loss):
     x, y = batch(9, outputs=1)
     w = torch.linspace(-1, 1, 12, dtype=torch.float64)
     u = attacks.pgd(
-        linear(w.tolist()), x, y, norm=norm, eps=0.3, step=0.1, steps=40, loss=loss,
+        linear(w.tolist()), x, y, norm=norm, eps=0.3, step_size=0.1, steps=40, loss=loss,
         normalize=True, clip=None,
     )  # fmt: skip
     dual = w.abs().sum() if norm == math.inf else w.norm()
@@ -116,7 +116,7 @@ def test_pgd_is_the_plain_loop_sample_by_sample(norm, reduction, loss):
     model, (x, y) = mlp(3), batch(5)
     schedule = step_decay(3, 0.2, 2)
     options = {"norm": norm, "eps": 0.4, "loss": loss}
-    together = attacks.pgd(model, x, y, step=schedule, steps=5, reduction=reduction, **options)
+    together = attacks.pgd(model, x, y, step_size=schedule, steps=5, reduction=reduction, **options)
     for i in range(5):
         u = x[i : i + 1].clone()
         for t in range(5):
@@ -138,10 +138,12 @@ def test_raw_l2_pgd_is_algorithm_5(loss):
     x, y = batch(8, inputs=20, outputs=1)
     W, a = torch.tensor(BINARY.W), torch.tensor(BINARY.a)
     ours = attacks.pgd(
-        lambda u: torch.relu(u @ W.T) @ a, x, y, norm=2, eps=0.7, step=0.01, steps=11, loss=loss,
-        clip=None, best_iterate=True,
+        lambda u: torch.relu(u @ W.T) @ a, x, y, norm=2, eps=0.7, step_size=0.01, steps=11,
+        loss=loss, clip=None, best_iterate=True,
     )  # fmt: skip
-    theirs = margin_attacks.pgd(BINARY, x.numpy(), y.numpy(), 0.7, step=0.01, steps=12, loss=loss)
+    theirs = margin_attacks.pgd(
+        BINARY, x.numpy(), y.numpy(), 0.7, step_size=0.01, visits=12, loss=loss
+    )
     np.testing.assert_allclose(ours.numpy(), theirs.point, atol=1e-12)
 
 
@@ -155,7 +157,7 @@ def test_attacks_stay_in_the_ball_and_in_the_box(norm, normalize, random_start):
     model, (x, y) = mlp(3), batch(30)
     x = x.round(decimals=1).reshape(30, 3, 4)  # many pixels at the end of the box
     flat = nn.Sequential(nn.Flatten(), model)
-    options = {"norm": norm, "eps": 0.25, "step": 5, "normalize": normalize}
+    options = {"norm": norm, "eps": 0.25, "step_size": 5, "normalize": normalize}
     for steps in (1, 2, 9):
         u = attacks.pgd(
             flat, x, y, steps=steps, random_start=random_start,
@@ -172,7 +174,7 @@ def test_random_starts_are_uniform_in_the_ball_and_repeat():
     x, y = torch.full((4000, 3), 0.5, dtype=torch.float64), torch.zeros(4000, dtype=torch.long)
     model = linear([1, 0, 0], [1, 0, 0])  # no gradient: the start is the result
     for norm in NORMS:
-        options = {"norm": norm, "eps": 0.4, "step": 1, "steps": 1, "random_start": True}
+        options = {"norm": norm, "eps": 0.4, "step_size": 1, "steps": 1, "random_start": True}
         u, again, other = (
             attacks.pgd(model, x, y, generator=torch.Generator().manual_seed(s), **options)
             for s in (0, 0, 1)
@@ -187,7 +189,7 @@ def test_random_starts_are_uniform_in_the_ball_and_repeat():
 
 def test_best_iterate_is_never_worse_than_the_last_or_the_start():
     model, (x, y) = mlp(3), batch(200)
-    options = {"norm": 2, "eps": 0.5, "step": 400, "steps": 6}
+    options = {"norm": 2, "eps": 0.5, "step_size": 400, "steps": 6}
     last = attacks.margin(model(attacks.pgd(model, x, y, **options)), y)
     best = attacks.margin(model(attacks.pgd(model, x, y, best_iterate=True, **options)), y)
     assert (best <= torch.minimum(last, attacks.margin(model(x), y))).all()
@@ -197,7 +199,7 @@ def test_best_iterate_is_never_worse_than_the_last_or_the_start():
 def test_attacks_leave_the_model_alone():
     model, (x, y) = mlp(3), batch(4)
     before, original = [p.clone() for p in model.parameters()], x.clone()
-    attacks.bim(model, x, y, eps=0.1, step=0.05, steps=3)
+    attacks.bim(model, x, y, eps=0.1, step_size=0.05, steps=3)
     assert all(torch.equal(p, q) for p, q in zip(model.parameters(), before, strict=True))
     assert all(p.grad is None for p in model.parameters())
     assert model.training
@@ -214,11 +216,12 @@ def test_reflection_changes_raw_gradients_only():
     plain, reflected = (attacks.fgsm(model, x, y, eps=0.1, loss=l) for l in ("ce", "reflected"))
     assert torch.equal(plain, reflected)
     plain, reflected = (
-        attacks.bim(model, x, y, eps=0.1, step=0.02, steps=9, loss=l) for l in ("ce", "reflected")
+        attacks.bim(model, x, y, eps=0.1, step_size=0.02, steps=9, loss=l)
+        for l in ("ce", "reflected")
     )
     assert torch.equal(plain, reflected)
     for normalize in (True, False):
-        options = {"norm": 2, "eps": 0.5, "step": 0.1, "steps": 5, "normalize": normalize}
+        options = {"norm": 2, "eps": 0.5, "step_size": 0.1, "steps": 5, "normalize": normalize}
         plain, reflected = (
             attacks.pgd(model, x, y, loss=l, **options) for l in ("ce", "reflected")
         )
@@ -228,7 +231,10 @@ def test_reflection_changes_raw_gradients_only():
 def test_greedy_fails_where_cross_entropy_and_all_targets_succeed():
     """The counterexample of Section 6.5.3."""
     model, x = linear([2, 0], [1, 0], [0, 10]), torch.tensor([[1.0, 0.0]], dtype=torch.float64)
-    y, options = torch.tensor([0]), {"norm": 2, "eps": 0.3, "step": 0.1, "steps": 200, "clip": None}
+    y, options = (
+        torch.tensor([0]),
+        {"norm": 2, "eps": 0.3, "step_size": 0.1, "steps": 200, "clip": None},
+    )
     ends = {loss: attacks.pgd(model, x, y, loss=loss, **options) for loss in attacks.LOSSES}
     margins = {loss: attacks.margin(model(u), y).item() for loss, u in ends.items()}
     assert margins["greedy"] > 0.5
@@ -247,7 +253,7 @@ def test_all_targets_finds_every_flip_of_linear_classifiers():
         gaps = [(V[y] - V[j], j) for j in range(5) if j != y]
         eps = 1.15 * min(g @ x / np.linalg.norm(g) for g, _ in gaps)
         sample = torch.tensor(x)[None], torch.tensor([y])
-        options = {"norm": 2, "eps": eps, "step": eps / 4, "steps": 6, "clip": None}
+        options = {"norm": 2, "eps": eps, "step_size": eps / 4, "steps": 6, "clip": None}
         options["normalize"] = True
         model = linear(*V.tolist())
         u = attacks.all_targets(model, *sample, **options)
@@ -270,7 +276,7 @@ def test_plain_raw_pgd_is_weak_on_confident_networks_and_reflected_is_not():
         optimizer.zero_grad()
         nn.functional.softplus(-y * model(x)[:, 0]).mean().backward()
         optimizer.step()
-    options = {"norm": 2, "eps": 1.5, "step": 1.0, "steps": 10}
+    options = {"norm": 2, "eps": 1.5, "step_size": 1.0, "steps": 10}
     errors = [
         (attacks.margin(model(attacks.pgd(model, x, y, loss=loss, **options)), y) < 0)
         .double()
@@ -284,7 +290,7 @@ def test_plain_raw_pgd_is_weak_on_confident_networks_and_reflected_is_not():
 
 # ---------------------------------------------------------------- arguments
 
-GOOD = {"norm": 2, "eps": 0.1, "step": 0.1, "steps": 2}
+GOOD = {"norm": 2, "eps": 0.1, "step_size": 0.1, "steps": 2}
 
 
 @pytest.mark.parametrize(
@@ -303,7 +309,7 @@ GOOD = {"norm": 2, "eps": 0.1, "step": 0.1, "steps": 2}
         ({"x": torch.zeros(0, 12)}, "x must be"),
         ({"eps": -0.1}, "eps must"),
         ({"eps": math.nan}, "eps must"),
-        ({"step": -1}, "step must"),
+        ({"step_size": -1}, "step_size must"),
         ({"steps": 0}, "steps must"),
         ({"steps": 1.5}, "steps must"),
         ({"norm": 1}, "norm must"),

@@ -58,7 +58,7 @@ def test_objective_is_the_mean_over_masks_and_samples(sizes, theta, seed):
     X, Y, C, Cyx, Ey2 = finite_law(sizes, seed)
     expected = pytest.approx(enumerated(weights, X, Y, theta), rel=1e-11)
     assert deep.objective_by_enumeration(weights, X, Y, theta) == expected
-    assert deep.objective(weights, (1 - theta) / theta, C, Cyx, Ey2) == expected
+    assert deep.objective(weights, Cyx, (1 - theta) / theta, Ey2, C) == expected
 
 
 @examples
@@ -124,9 +124,9 @@ def test_gradient_is_that_of_automatic_differentiation(sizes, lam, seed):
         masked = S + lam * torch.diag(torch.diag(S)) if i else S
         S, M = W @ masked @ W.T, W @ M
     value = Ey2 - 2 * (M * torch.tensor(Cyx)).sum() + torch.trace(S)
-    assert deep.objective(weights, lam, C, Cyx, Ey2) == pytest.approx(value.item(), rel=1e-11)
+    assert deep.objective(weights, Cyx, lam, Ey2, C) == pytest.approx(value.item(), rel=1e-11)
     expected = [g.numpy() for g in torch.autograd.grad(value, tensors)]
-    for g, e in zip(deep.gradient(weights, lam, C, Cyx), expected, strict=True):
+    for g, e in zip(deep.gradient(weights, Cyx, lam, C), expected, strict=True):
         np.testing.assert_allclose(g, e, rtol=1e-10, atol=1e-10 * np.abs(e).max())
 
 
@@ -137,10 +137,10 @@ def test_batches_agree_with_single_networks():
     gaps = deep.equalization_gaps(weights, lam, C)
     for i in range(2):
         one = [W[i] for W in weights]
-        expected = deep.objective(one, lam[i], C, Cyx, 5.0)
-        assert deep.objective(weights, lam, C, Cyx, 5.0)[i] == pytest.approx(expected, rel=1e-13)
+        expected = deep.objective(one, Cyx, lam[i], 5.0, C)
+        assert deep.objective(weights, Cyx, lam, 5.0, C)[i] == pytest.approx(expected, rel=1e-13)
         for g, e in zip(
-            deep.gradient(weights, lam, C, Cyx), deep.gradient(one, lam[i], C, Cyx), strict=True
+            deep.gradient(weights, Cyx, lam, C), deep.gradient(one, Cyx, lam[i], C), strict=True
         ):
             np.testing.assert_allclose(g[i], e, rtol=1e-11, atol=1e-11)
         single = deep.equalization_gaps(one, lam[i], C)
@@ -246,8 +246,8 @@ I3 = np.eye(3)
         (lambda: deep.regularizer(W, 0.1, np.triu(np.ones((3, 3)))), "C must be symmetric"),
         (lambda: deep.regularizer(W, 0.1, -I3), "C must be positive"),
         (lambda: deep.subregularizers(W, np.eye(2)), "C"),
-        (lambda: deep.objective(W, 0.1, I3, np.ones((3, 2)), 1.0), "Cyx"),
-        (lambda: deep.objective(W, 0.1, I3, np.ones((2, 3)), -1.0), "Ey2"),
+        (lambda: deep.objective(W, np.ones((3, 2)), 0.1, 1.0, I3), "Cyx"),
+        (lambda: deep.objective(W, np.ones((2, 3)), 0.1, -1.0, I3), "Ey2"),
         (lambda: deep.objective_by_enumeration(W, np.ones((1, 3)), np.ones((1, 2)), 0), "theta"),
         (lambda: deep.masked_maps(network([1, 11, 10, 1], 0), 0.5), "20 hidden"),
         (lambda: deep.masked_maps([X[None] for X in W], 0.5), "W_1"),
@@ -261,8 +261,8 @@ I3 = np.eye(3)
         (lambda: deep.is_equalized([0 * X for X in W]), "non-zero map"),
         (lambda: deep.is_equalized(W, tol=-1), "tol"),
         (lambda: deep.rank_one_implementation([1.0], [], [2]), "v"),
-        (lambda: deep.envelope_optimum(np.ones((2, 3)), np.diag([1.0, 1, 0]), 0.1), "C"),
-        (lambda: deep.envelope_optimum(np.ones((2, 3)), I3, 0.1, r=0), "r must"),
+        (lambda: deep.envelope_optimum(np.ones((2, 3)), 0.1, C=np.diag([1.0, 1, 0])), "C"),
+        (lambda: deep.envelope_optimum(np.ones((2, 3)), 0.1, r=0, C=I3), "r must"),
         (lambda: deep.induced_regularizer([2, 1, 1], [3, 2], 0.1), "rank"),
         (lambda: deep.induced_regularizer([2, -1], [3, 2], 0.1), "sigma"),
         (lambda: deep.induced_regularizer([2, 1], [3, 2], 0), "lam"),

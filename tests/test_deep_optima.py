@@ -188,7 +188,7 @@ def test_envelope_optimum_against_all_supports(seed, r, nu):
     rng = np.random.default_rng(seed)
     A = rng.standard_normal((4, 4))
     C, Cyx = A @ A.T + 0.1 * np.eye(4), rng.standard_normal((5, 4))
-    found = deep.envelope_optimum(Cyx, C, nu, r)
+    found = deep.envelope_optimum(Cyx, nu, r, C)
     mapped = found.map @ psd_sqrt(C)
     s = np.linalg.svd(mapped, compute_uv=False)
     assert found.rank == np.count_nonzero(s > 1e-9) <= r
@@ -218,7 +218,7 @@ def trained_minimum(m, widths, lam, rng, starts):
             S = W @ (S + lam * np.diag(np.diag(S)) if i else S) @ W.T
             M = W @ M
         value = np.trace(S) - 2 * (M * Cyx).sum()
-        return value, np.concatenate([g.ravel() for g in deep.gradient(weights, lam, None, Cyx)])
+        return value, np.concatenate([g.ravel() for g in deep.gradient(weights, Cyx, lam)])
 
     n = sum(a * b for a, b in shapes)
     return min(lbfgs(f, rng.standard_normal(n) * rng.choice([0.5, 1])).fun for _ in range(starts))
@@ -283,7 +283,7 @@ def test_no_search_beats_the_global_optimum_for_unequal_widths(seed, lam):
 def test_one_hidden_layer_has_the_convex_optimum():
     m, lam = np.array([2.0, 1.2, 0.9, 0.1]), 0.7
     optimum = deep.global_optimum(m, [3], lam)
-    envelope = deep.envelope_optimum(np.diag(m), None, deep.effective_regularization([3], lam), 3)
+    envelope = deep.envelope_optimum(np.diag(m), deep.effective_regularization([3], lam), 3)
     assert optimum.value == pytest.approx(envelope.value, rel=1e-13)
     np.testing.assert_allclose(optimum.spectrum, envelope.spectrum, rtol=1e-12)
     assert optimum.rank == envelope.rank
@@ -327,12 +327,12 @@ def test_theorem_e_local_minimum_by_its_hessian():
     assert point.value == pytest.approx(-4 / 9, rel=1e-14)
     M = np.diag([point.spectrum[0], 0])
     weights = deep.implementation(M, (2, 2), point.allocation, 1.0)
-    assert deep.objective(weights, 1.0, None, np.eye(2), 2.0) == pytest.approx(2 - 4 / 9, rel=1e-13)
+    assert deep.objective(weights, np.eye(2), 1.0, 2.0) == pytest.approx(2 - 4 / 9, rel=1e-13)
     shapes = [W.shape for W in weights]
     z = np.concatenate([W.ravel() for W in weights])
 
     def g(z):
-        gradient = deep.gradient(unpack(z, shapes), 1.0, None, np.eye(2))
+        gradient = deep.gradient(unpack(z, shapes), np.eye(2), 1.0)
         return np.concatenate([x.ravel() for x in gradient])
 
     assert np.abs(g(z)).max() < 1e-13

@@ -50,7 +50,7 @@ def test_search_finds_the_global_optimum(widths, m, lam):
     found = deep.search_optimum(Cyx, widths, lam, 6, 0, C)
     exact = deep.global_optimum(m, widths, lam).value
     assert found.values.min() == pytest.approx(exact, rel=1e-10)
-    reached = deep.objective(found.weights, lam, C, Cyx, 0)
+    reached = deep.objective(found.weights, Cyx, lam, 0, C)
     assert float(reached) == pytest.approx(exact, rel=1e-10)
 
 

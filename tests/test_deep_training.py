@@ -84,7 +84,7 @@ def test_exact_training_is_gradient_descent():
     for i, theta in enumerate(THETA):
         W = [w.numpy() for w in weights]
         for _ in range(5):
-            g = deep.gradient(W, (1 - theta) / theta, C, Cyx)
+            g = deep.gradient(W, Cyx, (1 - theta) / theta, C)
             W = [w - 0.003 * d for w, d in zip(W, g, strict=True)]
         for found, w in zip(trained.weights, W, strict=True):
             np.testing.assert_allclose(found[i], w, rtol=1e-11, atol=1e-12)
@@ -120,7 +120,7 @@ def test_sampled_training_comes_near_the_optimum():
     for i, t in enumerate(theta):
         lam = (1 - t) / t
         W = [w[i].double().numpy() for w in trained.weights]
-        values = deep.objective(W, lam, None, target, 0.0)
+        values = deep.objective(W, target, lam, 0.0)
         ends = [deep.local_optimum([2.0, 1.6], (4, 4), lam, rank) for rank in (1, 2)]
         ends = [end.value for end in ends if end is not None]
         for value in values:  # every run ends at one of the local optima

@@ -147,7 +147,7 @@ def test_projection_agrees_with_a_constrained_minimizer():
 def test_pgd_is_the_loop_of_algorithm_5(loss, seed):
     net, x, y = problem(seed)
     expected = autograd_pgd(net, x, y, 0.7, lambda t: 0.3 / t, 12, loss)
-    options = {"step": lambda t: 0.3 / t, "steps": 12, "loss": loss}
+    options = {"step_size": lambda t: 0.3 / (1 + t), "visits": 12, "loss": loss}
     path = margin_attacks.pgd_path(net, x, y, 0.7, **options)
     np.testing.assert_allclose(path.point, [u for u, _ in expected], atol=1e-10)
     np.testing.assert_allclose(path.margin, [z for _, z in expected], atol=1e-10)
@@ -159,9 +159,9 @@ def test_pgd_is_the_loop_of_algorithm_5(loss, seed):
 
 def test_pgd_returns_the_best_visited_point_and_not_the_last():
     valley = TwoLayerNetwork([[1.0], [-1.0]], [1.0, 1.0], 0.1)  # margin .9 |u|
-    path = margin_attacks.pgd_path(valley, [0.1], 1, 1, step=0.5, steps=2)
+    path = margin_attacks.pgd_path(valley, [0.1], 1, 1, step_size=0.5, visits=2)
     assert path.margin[1] > path.margin[0] + 0.01
-    best = margin_attacks.pgd(valley, [0.1], 1, 1, step=0.5, steps=2)
+    best = margin_attacks.pgd(valley, [0.1], 1, 1, step_size=0.5, visits=2)
     assert best.margin == pytest.approx(0.09)
     assert best.point == pytest.approx(0.1)
 
@@ -171,16 +171,16 @@ def test_pgd_reaches_the_optimum_of_a_linear_network():
     net = TwoLayerNetwork(net.W, net.a, 1.0)
     w = (net.a[:, None] @ net.W)[:, 0]
     optimum = y * (w * x).sum(-1) - 0.5 * np.linalg.norm(w, axis=-1)
-    attack = margin_attacks.pgd(net, x, y, 0.5, step=1e6, steps=60, loss="margin")
+    attack = margin_attacks.pgd(net, x, y, 0.5, step_size=1e6, visits=60, loss="margin")
     np.testing.assert_allclose(attack.margin, optimum, atol=1e-9)
 
 
 def test_batch_of_networks_gives_what_each_gives_alone():
     net, x, y = problem(4, 6)
-    together = margin_attacks.pgd(net, x, y, 0.6, step=0.2, steps=9)
+    together = margin_attacks.pgd(net, x, y, 0.6, step_size=0.2, visits=9)
     for i in range(6):
         single = TwoLayerNetwork(net.W[i], net.a[i], net.alpha[i])
-        alone = margin_attacks.pgd(single, x[i], y[i], 0.6, step=0.2, steps=9)
+        alone = margin_attacks.pgd(single, x[i], y[i], 0.6, step_size=0.2, visits=9)
         np.testing.assert_allclose(together.point[i], alone.point, atol=1e-13)
     grid = two_layer.margin(net.at_each_point(), x, y)  # each network at each point
     np.testing.assert_allclose(np.diag(grid), two_layer.margin(net, x, y), atol=1e-13)
@@ -189,16 +189,16 @@ def test_batch_of_networks_gives_what_each_gives_alone():
 def test_printed_update_adds_a_number_to_every_coordinate():
     """The evidence of the register: -.3049 as printed, -.0953 by the gradient."""
     net = TwoLayerNetwork(np.eye(2), [1.0, 1.0], 1.0)
-    printed = margin_attacks.pgd_as_printed(net, [1.0, 2.0], 1, 5, step=0.1, steps=2).point
+    printed = margin_attacks.pgd_as_printed(net, [1.0, 2.0], 1, 5, step_size=0.1, visits=2).point
     np.testing.assert_allclose(printed, [1 - 0.3048587, 2 - 0.3048587], atol=1e-7)
-    correct = margin_attacks.pgd(net, [1.0, 2.0], 1, 5, step=0.1, steps=2).point
+    correct = margin_attacks.pgd(net, [1.0, 2.0], 1, 5, step_size=0.1, visits=2).point
     np.testing.assert_allclose(correct, [1 - 0.0952574, 2 - 0.0952574], atol=1e-7)
 
 
 def test_printed_update_misses_the_optimum_of_a_linear_network():
     net = TwoLayerNetwork([[1.0, -1.0]], [1.0], 1.0)
-    printed = margin_attacks.pgd_as_printed(net, [0.2, 0.1], 1, 0.5, step=1, steps=200).margin
-    correct = margin_attacks.pgd(net, [0.2, 0.1], 1, 0.5, step=1, steps=200).margin
+    printed = margin_attacks.pgd_as_printed(net, [0.2, 0.1], 1, 0.5, step_size=1, visits=200).margin
+    correct = margin_attacks.pgd(net, [0.2, 0.1], 1, 0.5, step_size=1, visits=200).margin
     assert correct == pytest.approx(0.1 - 0.5 * np.sqrt(2), abs=1e-9)
     assert printed > correct + 0.5
 
@@ -215,7 +215,7 @@ def test_hidden_space_pgd_visits_the_same_points(loss, normalize):
     bias, offset = rng.standard_normal(6), 0.7
     for steps in (1, 2, 3, 12):
         attack = margin_attacks.pgd_hidden(
-            net, x, y, 0.4, step=0.02, steps=steps, loss=loss, normalize=normalize, bias=bias,
+            net, x, y, 0.4, step_size=0.02, visits=steps, loss=loss, normalize=normalize, bias=bias,
             offset=offset,
         )  # fmt: skip
         for i in range(5):
@@ -230,7 +230,7 @@ def test_clipping_leaves_the_row_space():
     rng = np.random.default_rng(1)
     net = TwoLayerNetwork(rng.standard_normal((6, 40)), rng.standard_normal(6), 0.3)
     x = rng.random((1, 40))
-    moved = margin_attacks.pgd_hidden(net, x, [1.0], 3, step=1, steps=5, loss="margin").point
+    moved = margin_attacks.pgd_hidden(net, x, [1.0], 3, step_size=1, visits=5, loss="margin").point
     for u, inside in ((moved, True), (moved.clip(0, 1), False)):
         delta = (u - x)[0]
         residual = delta - np.linalg.lstsq(net.W.T, delta)[0] @ net.W
@@ -253,18 +253,21 @@ NET = TwoLayerNetwork(np.eye(2), [1.0, 1.0], 0.5)
         (lambda: two_layer.margin(NET, [1.0, 2.0, 3.0], 1), "x"),
         (lambda: two_layer.margin(NET, [1.0, 2.0], 0), "y"),
         (lambda: two_layer.margin(NET, np.ones((3, 2)), [1, 1]), "batch"),
-        (lambda: margin_attacks.pgd(NET, [1.0, np.inf], 1, 1, step=1, steps=1), "x"),
-        (lambda: margin_attacks.pgd(NET, [1.0, 2.0], 1, -1, step=1, steps=1), "eps"),
-        (lambda: margin_attacks.pgd(NET, [1.0, 2.0], 1, 1, step=-1, steps=2), "step"),
-        (lambda: margin_attacks.pgd(NET, [1.0, 2.0], 1, 1, step=1, steps=0), "steps"),
-        (lambda: margin_attacks.pgd(NET, [1.0, 2.0], 1, 1, step=1, steps=1, loss="0-1"), "loss"),
+        (lambda: margin_attacks.pgd(NET, [1.0, np.inf], 1, 1, step_size=1, visits=1), "x"),
+        (lambda: margin_attacks.pgd(NET, [1.0, 2.0], 1, -1, step_size=1, visits=1), "eps"),
+        (lambda: margin_attacks.pgd(NET, [1.0, 2.0], 1, 1, step_size=-1, visits=2), "step"),
+        (lambda: margin_attacks.pgd(NET, [1.0, 2.0], 1, 1, step_size=1, visits=0), "visits"),
+        (
+            lambda: margin_attacks.pgd(NET, [1.0, 2.0], 1, 1, step_size=1, visits=1, loss="0-1"),
+            "loss",
+        ),
         (
             lambda: margin_attacks.pgd_hidden(
-                NET.at_each_point(), [[1.0, 2]], 1, 1, step=1, steps=1
+                NET.at_each_point(), [[1.0, 2]], 1, 1, step_size=1, visits=1
             ),
             "single",
         ),
-        (lambda: margin_attacks.pgd_hidden(NET, [1.0, 2.0], 1, 1, step=1, steps=1), "x"),
+        (lambda: margin_attacks.pgd_hidden(NET, [1.0, 2.0], 1, 1, step_size=1, visits=1), "x"),
         (lambda: margin_attacks.project([1.0, 2.0], [1.0, 2.0], -1), "eps"),
     ],
 )

@@ -74,7 +74,7 @@ def test_pgd_2_ascends_the_mean_of_a_batch_of_64_inside_the_box(net, batch):
     model = partial(ch6.logits, net)
     ours = ch6.attack("R-PGD-2", model, *batch, EPS, STEP, 25)
     mean = attacks.pgd(
-        model, *batch, norm=2, eps=1, step=step_decay(10, 0.2, 10), steps=25,
+        model, *batch, norm=2, eps=1, step_size=step_decay(10, 0.2, 10), steps=25,
         loss="reflected", reduction="mean", clip=(0, 1), best_iterate=True,
     )  # fmt: skip
     torch.testing.assert_close(ours, mean)

@@ -208,7 +208,7 @@ def test_lemma_18_on_10000_effective_attacks():
         assert net.alpha[effective & (z > 0)].min() > 0.5  # the scope of the threshold
         step = robust.attack_step(A, norms)
         for steps in (1, 3, 20):
-            found = pgd(net, x, y, 1, step=step, steps=steps).margin
+            found = pgd(net, x, y, 1, step_size=step, visits=steps).margin
             for statement in (robust.lemma_18, robust.equation_6_5):
                 sides = statement(worst.margin, found, 1, step, steps)
                 assert (sides.left <= sides.right)[effective].all()
@@ -221,13 +221,13 @@ def test_lemma_18_fails_below_the_threshold():
     net = TwoLayerNetwork(6 * np.array([[1, 0.01], [3, -0.09], [0, 0.03]]), [1.0, -1.0, 1.0], 0.1)
     step, x = robust.attack_step(np.sqrt(3), np.linalg.norm(net.W)), [0.0, 10.0]
     worst = worst_case(net, x, 1, 1).margin
-    found = pgd(net, x, 1, 1, step=step, steps=20_000).margin
+    found = pgd(net, x, 1, 1, step_size=step, visits=20_000).margin
     assert (worst, found) == pytest.approx((-4.2253, 2.2690), abs=1e-3)
     for statement, gap in ((robust.lemma_18, 0.58), (robust.equation_6_5, 2.09)):
         sides = statement(worst, found, 1, step, 20_000)
         assert sides.left - sides.right == pytest.approx(gap, abs=0.01)
     step = 1 / lipschitz(net) ** 2
-    found = pgd(net, x, 1, 1, step=step, steps=20_000).margin
+    found = pgd(net, x, 1, 1, step_size=step, visits=20_000).margin
     gaps = []
     for alpha in (0.1, 1):  # with and without the term (1 - alpha) r L
         sides = robust.reflected_pgd(worst, found, 1, alpha, lipschitz(net), step, 20_000)
@@ -246,13 +246,13 @@ def test_margin_pgd_finds_every_flip_above_half_the_threshold():
         for least, steps in ((0.1, 101), (0.05, 401)):
             chosen = (above >= least) & (above < (0.1 if least < 0.1 else np.inf))
             pick = TwoLayerNetwork(net.W[chosen], net.a[chosen], net.alpha[chosen])
-            options = {"step": 1 / L[chosen] / steps**0.5, "steps": steps, "loss": "margin"}
+            options = {"step_size": 1 / L[chosen] / steps**0.5, "visits": steps, "loss": "margin"}
             assert (pgd(pick, x[chosen], y[chosen], 1, **options).margin < 0).all()
             cases += chosen.sum()
             clean_correct += (chosen & clean).sum()
         below = (b > 0) & (above <= 0) & clean
         pick = TwoLayerNetwork(net.W[below], net.a[below], net.alpha[below])
-        options = {"step": 1 / L[below] / 20, "steps": 400, "loss": "margin"}
+        options = {"step_size": 1 / L[below] / 20, "visits": 400, "loss": "margin"}
         missed_below += (pgd(pick, x[below], y[below], 1, **options).margin >= 0).sum()
     assert cases > 5000
     assert clean_correct > 1000
@@ -271,7 +271,7 @@ def test_reflected_pgd_obeys_one_inequality_for_every_network_and_point():
         for star in (worst.point, x + directions, x):
             z, r = margin(net, star, y), np.linalg.norm(star - x, axis=-1)
             for steps in (1, 3, 40):
-                found = pgd(net, x, y, 1, step=step, steps=steps).margin
+                found = pgd(net, x, y, 1, step_size=step, visits=steps).margin
                 sides = robust.reflected_pgd(z, found, r, net.alpha, L, step, steps)
                 assert (sides.left <= sides.right * (1 + 1e-12)).all()
                 cases += len(x)
@@ -287,7 +287,7 @@ def test_trap_keeps_pgd_from_the_clean_point_at_half_the_threshold(alpha):
     assert 0.9999 < level(net, x, 1, 1.0) / (1 - alpha) <= 1
     for loss in margin_attacks.DESCENT:
         for step in (0.01, 1, 100):
-            path = pgd_path(net, x, 1, 1.0, step=step, steps=300, loss=loss)
+            path = pgd_path(net, x, 1, 1.0, step_size=step, visits=300, loss=loss)
             assert path.margin.min() >= mu**2 * (1 - 1e-12)
     assert margin(net, [t - 1, 2.0], 1) < 0  # although a step of length 1 to the left flips it
 

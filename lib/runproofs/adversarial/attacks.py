@@ -68,10 +68,10 @@ def fgsm(model, x, y, *, eps, loss="ce", clip=(0, 1)):
 
     Arguments, result and errors as in `pgd`. Cost: one gradient.
     """
-    return bim(model, x, y, eps=eps, step=eps, steps=1, loss=loss, clip=clip)
+    return bim(model, x, y, eps=eps, step_size=eps, steps=1, loss=loss, clip=clip)
 
 
-def bim(model, x, y, *, eps, step, steps, **options):
+def bim(model, x, y, *, eps, step_size, steps, **options):
     """Basic iterative method: l_inf PGD along the sign of the gradient.
 
     It is `pgd` with norm = inf and normalize = True, and takes its other options; with
@@ -79,7 +79,15 @@ def bim(model, x, y, *, eps, step, steps, **options):
     Cost: `steps` gradients.
     """
     return pgd(
-        model, x, y, norm=math.inf, eps=eps, step=step, steps=steps, normalize=True, **options
+        model,
+        x,
+        y,
+        norm=math.inf,
+        eps=eps,
+        step_size=step_size,
+        steps=steps,
+        normalize=True,
+        **options,
     )
 
 
@@ -90,7 +98,7 @@ def pgd(
     *,
     norm,
     eps,
-    step,
+    step_size,
     steps,
     loss="ce",
     reduction="sum",
@@ -103,21 +111,21 @@ def pgd(
     """Projected gradient ascent on a loss, in the ball of radius eps about each input.
 
     model: takes (n, ...) and returns logits. x: (n, ...), floating-point, inside clip. y: (n,),
-    labels as the module says. norm: math.inf or 2. eps: at least 0. step: at least 0, a number or a
-    function of t = 0, ..., steps - 1. steps: at least 1, the number of updates. loss: "ce",
-    "reflected", "greedy", "margin", or a function of checked logits and labels that returns (n,).
-    reduction: "sum", each sample ascends its own gradient, or "mean", n times smaller. normalize:
-    False for the raw gradient, True for the steepest direction in the norm: the sign (inf), or
-    length 1 (2), whatever the reduction. clip: (least, largest) pixel or None. random_start: from a
-    uniform point of the ball, clipped. best_iterate: return the visited point of least margin, the
-    start included, instead of the last. generator: torch.Generator on the device of x, needed for
-    random_start, which it determines.
+    labels as the module says. norm: math.inf or 2. eps: at least 0. step_size: at least 0, a
+    number or a function of t = 0, ..., steps - 1. steps: at least 1, the number of updates. loss:
+    "ce", "reflected", "greedy", "margin", or a function of checked logits and labels that returns
+    (n,). reduction: "sum", each sample ascends its own gradient, or "mean", n times smaller.
+    normalize: False for the raw gradient, True for the steepest direction in the norm: the sign
+    (inf), or length 1 (2), whatever the reduction. clip: (least, largest) pixel or None.
+    random_start: from a uniform point of the ball, clipped. best_iterate: return the visited point
+    of least margin, the start included, instead of the last. generator: torch.Generator on the
+    device of x, needed for random_start, which it determines.
     Returns inputs shaped like x. Raises ValueError for bad arguments, and logits of another shape.
     Cost: `steps` gradients (one evaluation more with best_iterate).
     Source: thesis, Section 6.5; l_inf PGD there is this one with the raw gradient.
     """
     _check_inputs(x, clip)
-    objective, eta = _checked_options(norm, step, loss, reduction)
+    objective, eta = _checked_options(norm, step_size, loss, reduction)
     eps, steps = arguments.nonnegative("eps", eps), arguments.positive_integer("steps", steps)
     u, project = x, _projection(x, norm, eps, clip)
     if random_start:
@@ -237,7 +245,7 @@ def _check_inputs(x, clip):
         )
 
 
-def _checked_options(norm, step, loss, reduction):
+def _checked_options(norm, step_size, loss, reduction):
     """What is ascended, and the step size as a function of t."""
     if norm not in (2, math.inf):
         raise ValueError(f"norm must be 2 or math.inf, but it was {norm!r}.")
@@ -246,10 +254,10 @@ def _checked_options(norm, step, loss, reduction):
     if reduction not in ("sum", "mean"):
         raise ValueError(f"reduction must be 'sum' or 'mean', but it was {reduction!r}.")
 
-    if callable(step):
-        schedule = step
+    if callable(step_size):
+        schedule = step_size
     else:
-        constant = arguments.nonnegative("step", step)
+        constant = arguments.nonnegative("step_size", step_size)
 
         def schedule(t):
             return constant

@@ -45,52 +45,62 @@ def clean(network, x, y, eps):
     return Attack(np.asarray(x, dtype=float), margin(network, x, y))
 
 
-def pgd(network, x, y, eps, *, step, steps, loss="reflected"):
+def pgd(network, x, y, eps, *, step_size, visits, loss="reflected"):
     """Algorithm 5: projected gradient ascent on a loss of the margin, from x; best visited point.
 
-    x: (..., d). y: (...), labels -1 and 1. eps: at least 0. step: at least 0, a number, an array of
-    the batch shape, or a function of t = 1, 2, ... giving one of these. steps: at least 1, the
-    number T_atk of visited points, x included, so that there are steps - 1 updates. loss:
+    x: (..., d). y: (...), labels -1 and 1. eps: at least 0. step_size: at least 0, a number, an
+    array of the batch shape, or a function of t = 0, 1, ... giving one of these. visits: at least
+    1, the number T_atk of visited points, x included, so that there are visits - 1 updates. loss:
     "reflected" as in the thesis, "ce" for the logistic loss, "margin" for minus the margin.
     Returns an `Attack`: the visited point with the least margin, the first such one.
-    Raises ValueError for bad arguments. Cost: O(m d) a step and point.
+    Raises ValueError for bad arguments. Cost: O(m d) a visit and point.
     Source: thesis, Algorithm 5, line 3 (its text has another update, `pgd_as_printed`).
     """
     best = None
-    for visited in _visits(network, x, y, eps, step, steps, loss):
+    for visited in _visits(network, x, y, eps, step_size, visits, loss):
         best = visited if best is None else _better(best, visited)
     return best
 
 
-def pgd_path(network, x, y, eps, *, step, steps, loss="reflected"):
-    """All points that `pgd` visits: an `Attack` of points (steps, ..., d), margins (steps, ...).
+def pgd_path(network, x, y, eps, *, step_size, visits, loss="reflected"):
+    """All points that `pgd` visits: an `Attack` of points (visits, ..., d), margins (visits, ...).
 
     Arguments, errors and cost as in `pgd`.
     """
-    points, margins = zip(*_visits(network, x, y, eps, step, steps, loss), strict=True)
+    points, margins = zip(*_visits(network, x, y, eps, step_size, visits, loss), strict=True)
     return Attack(np.stack(points), np.stack(margins))
 
 
-def pgd_as_printed(network, x, y, eps, *, step, steps):
+def pgd_as_printed(network, x, y, eps, *, step_size, visits):
     """The attack with the update in the text of Section 6.2, which adds a number to a vector.
 
-    u + step * reflected_loss(z(u)), added to every coordinate, without the gradient. Arguments,
-    result, errors and cost as in `pgd`.
+    u + step_size * reflected_loss(z(u)), added to every coordinate, without the gradient.
+    Arguments, result, errors and cost as in `pgd`.
     """
     best = None
-    for visited in _visits(network, x, y, eps, step, steps, "reflected", printed=True):
+    for visited in _visits(network, x, y, eps, step_size, visits, "reflected", printed=True):
         best = visited if best is None else _better(best, visited)
     return best
 
 
 def pgd_hidden(
-    network, x, y, eps, *, step, steps, loss="reflected", normalize=False, bias=0.0, offset=0.0
+    network,
+    x,
+    y,
+    eps,
+    *,
+    step_size,
+    visits,
+    loss="reflected",
+    normalize=False,
+    bias=0.0,
+    offset=0.0,
 ):
     """`pgd` run on the m hidden units: the same iterates u = x + W^T c, at O(m^2) a step.
 
-    One network, W (m, d), attacked at x (n, d) with labels y (n,). eps, step, steps, loss: as in
-    `pgd`. normalize: gradients of length 1. bias (m,) or a number, offset a number: the network is
-    a^T sigma(W u + bias) + offset.
+    One network, W (m, d), attacked at x (n, d) with labels y (n,). eps, step_size, visits,
+    loss: as in `pgd`. normalize: gradients of length 1. bias (m,) or a number, offset a
+    number: the network is a^T sigma(W u + bias) + offset.
     Returns an `Attack`. Raises ValueError for bad arguments.
     Cost: O(m^2 d + n m d) once, O(n m^2) a step, whatever d is. No box of pixels: clipping would
     leave the row space of W. Beyond the thesis.
@@ -103,17 +113,17 @@ def pgd_hidden(
     y = np.broadcast_to(y, len(x))[:, None]
     bias = np.broadcast_to(arguments.points("bias", np.broadcast_to(bias, m), m), m)
     offset = float(arguments.points("offset", [offset], 1)[0])
-    eps, eta, steps, descent = _schedule(eps, step, steps, loss)
+    eps, eta, visits, descent = _schedule(eps, step_size, visits, loss)
     K, start = W @ W.T, x @ W.T + bias
     c = Kc = np.zeros_like(start)  # u - x = W^T c; rows of Kc are W (u - x)
     best, best_z = c, np.full((len(x), 1), np.inf)
-    for t in range(1, steps + 1):
+    for t in range(visits):
         hidden = start + Kc
         positive = hidden > 0
         z = y * (np.where(positive, hidden, network.alpha * hidden) @ a + offset)[:, None]
         better = z < best_z
         best, best_z = np.where(better, c, best), np.where(better, z, best_z)
-        if t == steps:
+        if t == visits - 1:
             break
         q = y * a * np.where(positive, 1, network.alpha)
         if normalize:
@@ -132,28 +142,29 @@ def pgd_hidden(
 # ----------------------------------------------------------------------------------------- helpers
 
 
-def _schedule(eps, step, steps, loss):
+def _schedule(eps, step_size, visits, loss):
     """Radius, step size as a function of t, number of visits and factor of the gradient."""
     if loss not in DESCENT:
         raise ValueError(f"loss must be one of {', '.join(DESCENT)}, but it was {loss!r}.")
 
-    def eta(t):
-        return arguments.at_least_zero("step", step(t) if callable(step) else step)
+    def rate(t):
+        eta = step_size(t) if callable(step_size) else step_size
+        return arguments.at_least_zero("step_size", eta)
 
-    steps = arguments.positive_integer("steps", steps)
-    return arguments.nonnegative("eps", eps), eta, steps, DESCENT[loss]
+    visits = arguments.positive_integer("visits", visits)
+    return arguments.nonnegative("eps", eps), rate, visits, DESCENT[loss]
 
 
-def _visits(network, x, y, eps, step, steps, loss, printed=False):
+def _visits(network, x, y, eps, step_size, visits, loss, printed=False):
     """Yield the visited points with their margins."""
     x, y = labelled(network, x, y)
     x = np.broadcast_to(x, (*batch_shape(network, x, y), x.shape[-1]))
-    eps, eta, steps, descent = _schedule(eps, step, steps, loss)
+    eps, eta, visits, descent = _schedule(eps, step_size, visits, loss)
     u = x
-    for t in range(1, steps + 1):
+    for t in range(visits):
         z, g = margin_and_gradient(network, u, y)
         yield Attack(u, z)
-        if t < steps:
+        if t < visits - 1:
             change = reflected_loss(z)[..., None] if printed else -descent(z)[..., None] * g
             u = _project(u + eta(t)[..., None] * change, x, eps)
 

@@ -64,7 +64,7 @@ def _spectra(run, theta, widths, rank, noise, steps, eta, seed, batch=None):
             "risks": np.float32(((M - N) ** 2).sum((1, 2))),
             "ranks": np.uint8((s > KEPT).sum(1)),
             "singular_values": np.float32(s),
-            "objective": deep.objective(weights, lam, None, N, (N**2).sum()),
+            "objective": deep.objective(weights, N, lam, (N**2).sum()),
             "gaps": np.float32(deep.equalization_gaps(weights, lam).parts),
         }
 

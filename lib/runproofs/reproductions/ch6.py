@@ -75,14 +75,14 @@ def attack(name, model, x, y, eps, step, inner):
     if kind == "FGSM":
         return attacks.fgsm(model, x, y, eps=eps[0], loss=loss, clip=None)
     if kind == "BIM":
-        return attacks.bim(model, x, y, eps=eps[0], step=own, clip=None, **options)
+        return attacks.bim(model, x, y, eps=eps[0], step_size=own, clip=None, **options)
     if kind == "PGD-∞":
-        options |= {"norm": math.inf, "eps": eps[0], "step": own, "clip": None}
+        options |= {"norm": math.inf, "eps": eps[0], "step_size": own, "clip": None}
     elif kind == "PGD-2":
-        options |= {"norm": 2, "eps": eps[1], "step": mean, "clip": (0, 1)}
+        options |= {"norm": 2, "eps": eps[1], "step_size": mean, "clip": (0, 1)}
     else:
         unit = kind == "unit PGD-2"
-        options |= {"norm": 2, "eps": eps[1], "step": own, "clip": None, "normalize": unit}
+        options |= {"norm": 2, "eps": eps[1], "step_size": own, "clip": None, "normalize": unit}
     return attacks.pgd(model, x, y, **options)
 
 

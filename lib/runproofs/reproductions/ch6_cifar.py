@@ -102,7 +102,7 @@ def triangle(t, total):
 
 def attacked(model, x, y, eps, steps, loss, generator):
     """l_inf PGD along signs from a random start; the steps could cross the ball 2.5 times over."""
-    options = {"eps": eps, "step": 2.5 * eps / steps, "steps": steps, "loss": loss}
+    options = {"eps": eps, "step_size": 2.5 * eps / steps, "steps": steps, "loss": loss}
     return attacks.bim(model.eval(), x, y, random_start=True, generator=generator, **options)
 
 

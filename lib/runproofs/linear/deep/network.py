@@ -25,12 +25,12 @@ def network_map(weights):
     return _product(arguments.layers(weights))
 
 
-def objective(weights, lam, C, Cyx, Ey2):
+def objective(weights, Cyx, lam, Ey2, C=None):
     """Dropout objective E ||y - W x||^2 of the masked network W, in closed form.
 
     weights: W_i (..., d_i, d_{i-1}). lam: at least 0, a number or an array that broadcasts with the
-    batch axes. Second moments: C = E x x^T, None for the identity, Cyx = E y x^T (d_{k+1}, d_0) and
-    Ey2 = E ||y||^2. Returns the batch shape. Raises ValueError for bad arguments. Cost: O(k d^3).
+    batch axes. Second moments: Cyx = E y x^T (d_{k+1}, d_0), Ey2 = E ||y||^2, and C = E x x^T, None
+    for the identity. Returns the batch shape. Raises ValueError for bad arguments. Cost: O(k d^3).
     Source: thesis, (3.1) and Proposition 8.
     """
     weights, C = _network(weights, C)
@@ -40,7 +40,7 @@ def objective(weights, lam, C, Cyx, Ey2):
     return Ey2 + (M * (M @ C - 2 * Cyx)).sum((-2, -1)) + regularizer(weights, lam, C)
 
 
-def gradient(weights, lam, C, Cyx):
+def gradient(weights, Cyx, lam, C=None):
     """Gradient of the objective, a list of arrays shaped like the weights.
 
     Arguments as in `objective`; batch axes of lam must be among those of the weights.

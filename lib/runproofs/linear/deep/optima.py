@@ -24,11 +24,11 @@ class EnvelopeOptimum(NamedTuple):
     value: float
 
 
-def envelope_optimum(Cyx, C, nu, r=None):
+def envelope_optimum(Cyx, nu, r=None, C=None):
     """Global optimum of E ||y - W x||^2 + nu ||W C^{1/2}||_*^2 over the maps of rank at most r.
 
-    Cyx: (d_{k+1}, d_0). C: None for the identity, or positive definite (d_0, d_0). nu: at least 0.
-    r: the least width, None for no bound. Returns an EnvelopeOptimum of
+    Cyx: (d_{k+1}, d_0). nu: at least 0. r: the least width, None for no bound. C: None for the
+    identity, or positive definite (d_0, d_0). Returns an EnvelopeOptimum of
       map        S_alpha(Mbar_r) C^{-1/2}, Mbar_r the best rank-r approximation of Cyx C^{-1/2},
       rank       rho, of the map,
       threshold  alpha = nu / (1 + rho nu) sum_{i <= rho} sigma_i(Mbar),

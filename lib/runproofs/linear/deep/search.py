@@ -57,7 +57,7 @@ def search_implementation(M, widths, lam, starts, rng, C=None):
 
     def value_and_gradient(z):
         weights, multiplier = completed(z)
-        slopes = gradient(weights, lam, None, multiplier)[:-1]  # the last layer's is zero
+        slopes = gradient(weights, multiplier, lam)[:-1]  # the last layer's is zero
         return float(regularizer(weights, lam)), _flatten(slopes)
 
     size = sum(a * b for a, b in shapes)
