@@ -1,246 +1,170 @@
 """Proofs as code: a block that checks one claim of the register and shows what it checked.
 
-    with claim("thesis/theorem-6") as check:
-        check.equal(solved, closed_form, tol=1e-10, what="solver = closed form")
-        check.at_most(optimum, perturbed, what="no perturbation does better")
-        check.differs(printed, closed_form, by=1e-2, what="without truncation it fails")
+    with claim("thesis/theorem-6", tol=1e-10) as check:
+        check("solver = closed form").equal(solved, closed_form)
+        check("no perturbation does better").at_most(optimum, perturbed)
+        check("truncation is not needed").differs(untruncated, closed_form, by=1e-2)
 
-A block holds *positive rows* (`equal`, `at_most`, `holds`, `within`), which must be true, and
-*negative controls* (`differs`, `exceeds`, `fails`): neighbours of the claim that must be false, so
-that the reader sees that the check can tell. Leaving the block raises `ClaimFailed` unless all rows
-pass, at least one is positive and at least one is a control. A claim whose printed form has a
-certain erratum also needs one control marked `as_printed=True`: the counterexample, running.
+Each row is a sentence, judged exactly once. *Positive* rows (`equal`, `at_most`, `holds`, `within`)
+must be true. *Controls* (`differs`, `exceeds`, `fails`) are neighbours of the claim that must be
+false, and their sentence is the false one: so the reader sees that the check can tell. Leaving the
+block raises `ClaimFailed` unless every row was judged and came out as it must, with at least one of
+each kind. A claim with a certain slip in its printed form needs one control marked
+`as_printed=True`, the running counterexample; no other claim may have one.
 """
 
 import os
 import re
-from collections.abc import Callable
 from html import escape
-from math import erfc, isfinite, sqrt
 from pathlib import Path
-from typing import NamedTuple
 
-import numpy as np
 from IPython.core.getipython import get_ipython
 from IPython.display import display
 
 from .register import BOOK, Claim, register
+from .rows import Row, tolerance
 
 __all__ = ["ClaimFailed", "claim"]
-
-LARGEST_TOLERANCE = 0.2
 
 
 class ClaimFailed(AssertionError):
     """A block whose rows do not support the claim; the message lists every row."""
 
 
-class Row(NamedTuple):
-    what: str
-    measured: str
-    demanded: str
-    passed: bool
-    control: bool
-    as_printed: bool
-
-
 class Check:
-    """The rows of one claim, in the order in which they were checked. Made by `claim`."""
+    """The rows of one claim, in the order in which they were made. Made by `claim`."""
 
-    def __init__(self, entry: Claim):
-        self.claim = entry
+    def __init__(self, entry: Claim, tol: float = 0.0):
+        self.claim, self.tol = entry, tolerance(tol)
         self.rows: list[Row] = []
+        self.state = "not entered"
 
-    # Positive rows ---------------------------------------------------------------------------
+    def __call__(self, text: str) -> Row:
+        """A row with this sentence, $...$ and `code` in it; to be judged."""
+        if not (isinstance(text, str) and text.strip()):
+            raise ValueError(f"a row is a sentence, not {text!r}.")
+        self.must_be_open(text)
+        self.rows.append(Row(self, text))
+        return self.rows[-1]
 
-    def equal(self, measured, expected, *, tol: float, what: str, scale: float | None = None):
-        """max|measured - expected| <= tol * scale; scale is max|expected| unless given.
-
-        Arrays of one shape, or an array against a scalar. 0 <= tol <= 0.2. Where everything
-        expected is zero there is no scale to compare with: give one (ValueError otherwise).
-        """
-        _tolerance(tol)
-        self._compare(measured, expected, scale, what, f"error ≤ {tol:.0e}", lambda e: e <= tol)
-
-    def at_most(self, lower, upper, *, what: str, tol: float = 0.0):
-        """lower <= upper + tol * max|upper|, elementwise; arrays of one shape, or with a scalar."""
-        _tolerance(tol)
-        a, b, reason = _pair(lower, upper)
-        gap = np.nan if reason else float(np.max(a - b))
-        passed = not reason and gap <= tol * np.max(np.abs(b))
-        self._add(what, reason or f"largest excess {gap:.1e}", "at most", passed)
-
-    def holds(self, condition, *, what: str):
-        """The condition, one truth value, is true."""
-        self._add(what, str(_truth(condition)), "holds", _truth(condition))
-
-    def within(self, estimate, target, standard_error, *, what: str, z: float = 5.0):
-        """|estimate - target| <= z standard errors, for each of the estimates.
-
-        The card states the probability that a true claim fails here by chance: erfc(z / sqrt 2)
-        for each normal estimate, added up. The seed of the page is fixed, so it fails never or
-        always.
-        """
-        a, b, reason = _pair(estimate, target)
-        error = np.asarray(standard_error, dtype=float)
-        if not np.all(error > 0):
-            raise ValueError(f"standard_error must be positive, it is {standard_error}.")
-        score = np.nan if reason else float(np.max(np.abs(a - b) / error))
-        chance = erfc(z / sqrt(2)) * a.size
-        self._add(
-            what, reason or f"{score:.1f} s.e.", f"≤ {z:g} s.e. (false alarm {chance:.0e})",
-            not reason and score <= z,
-        )  # fmt: skip
-
-    # Negative controls -----------------------------------------------------------------------
-
-    def differs(self, wrong, right, *, by: float, what: str, scale: float | None = None,
-                as_printed: bool = False):  # fmt: skip
-        """max|wrong - right| >= by * scale; scale is max|right| unless given, by > 0."""
-        if not by > 0:
-            raise ValueError(f"by must be positive, it is {by}.")
-        self._compare(
-            wrong, right, scale, what, f"differs by ≥ {by:.0e}", lambda e: e >= by,
-            control=True, as_printed=as_printed,
-        )  # fmt: skip
-
-    def exceeds(self, value, bound, *, what: str, by: float = 0.0, as_printed: bool = False):
-        """value > bound + by somewhere: a bound that must be violated; by >= 0, absolute."""
-        if not by >= 0:
-            raise ValueError(f"by must not be negative, it is {by}.")
-        a, b, reason = _pair(value, bound)
-        gap = np.nan if reason else float(np.max(a - b))
-        demanded = f"exceeds by > {by:.0e}" if by else "exceeds"
-        self._add(what, reason or f"excess {gap:.1e}", demanded, not reason and gap > by,
-                  control=True, as_printed=as_printed)  # fmt: skip
-
-    def fails(self, condition, *, what: str, as_printed: bool = False):
-        """The condition, one truth value, is false."""
-        truth = _truth(condition)
-        self._add(what, str(truth), "fails", not truth, control=True, as_printed=as_printed)
-
-    # -----------------------------------------------------------------------------------------
-
-    def _compare(self, a, b, scale, what, demanded, passes: Callable[[float], bool], **kind):
-        a, b, reason = _pair(a, b)
-        if not reason:
-            scale = float(np.max(np.abs(b))) if scale is None else float(scale)
-            if not (isfinite(scale) and scale > 0):
-                raise ValueError(
-                    f"{what!r}: everything expected is zero, so scale= must say what is large "
-                    f"(positive and finite; it is {scale})."
-                )
-        error = np.nan if reason else float(np.max(np.abs(a - b))) / scale
-        self._add(what, reason or f"{error:.1e}", demanded, not reason and passes(error), **kind)
-
-    def _add(self, what, measured, demanded, passed, control=False, as_printed=False):
-        self.rows.append(Row(what, measured, demanded, bool(passed), control, as_printed))
+    def must_be_open(self, text: str):
+        if self.state != "open":
+            raise RuntimeError(f"{text!r} stands outside the block of {self.claim.id}.")
 
     def __enter__(self):
+        if self.state != "not entered":
+            raise RuntimeError(f"the block of {self.claim.id} is entered twice.")
+        self.state = "open"
         return self
 
     def __exit__(self, kind, error, traceback):
+        self.state = "left"
         if kind is not None:
             return  # the reader needs that traceback, not ours
-        reasons = [f"{sum(not row.passed for row in self.rows)} of {len(self.rows)} rows failed"]
-        reasons *= not all(row.passed for row in self.rows)
-        if all(row.control for row in self.rows):
-            reasons.append("there is no positive row")
-        if not any(row.control for row in self.rows) and not self.claim.no_control:
-            reasons.append("there is no negative control")
-        erratum = self.claim.erratum
-        if erratum and erratum.grade == "certain" and not any(row.as_printed for row in self.rows):
-            reasons.append("its certain erratum has no row marked as_printed")
-        if reasons:
+        if reasons := list(self.objections()):
             raise ClaimFailed(f"{self.claim.id}: {'; '.join(reasons)}.\n{self._text(True)}")
         if get_ipython():
             display(self)
         else:
             print(self)
 
+    def objections(self):
+        """Why these rows do not support the claim."""
+        verdicts = [row.verdict for row in self.rows if row.verdict]
+        yield from (f"{row.text!r} was never judged" for row in self.rows if not row.verdict)
+        if failed := sum(not verdict.passed for verdict in verdicts):
+            yield f"{failed} of {len(self.rows)} rows failed"
+        if all(verdict.control for verdict in verdicts):
+            yield "there is no positive row"
+        controls = any(verdict.control for verdict in verdicts)
+        if not controls and not self.claim.no_control:
+            yield "there is no control"
+        if controls and self.claim.no_control:
+            yield "there is a control, and the register says why there is none"
+        printed = any(verdict.as_printed for verdict in verdicts)
+        if self.claim.needs_counterexample and not printed:
+            yield "its certain erratum has no row marked as_printed"
+        if printed and not self.claim.needs_counterexample:
+            yield "a row is marked as_printed, and the register has no certain erratum to show"
+
     # The card --------------------------------------------------------------------------------
+
+    def _groups(self) -> tuple[list[Row], list[Row]]:
+        """The positive rows, and the controls."""
+        controls = [row for row in self.rows if row.verdict and row.verdict.control]
+        return [row for row in self.rows if row not in controls], controls
 
     def __repr__(self):
         return self._text(measured=False)
 
     def _text(self, measured: bool) -> str:
-        """Measured errors differ in the last bits between machines, so they are shown on demand."""
-        lines = [f"{self.claim.name}: {self.claim.title}"]
-        for row in self.rows:
-            kind = "as printed: " * row.as_printed or "control: " * row.control
-            value = f"; measured {row.measured}" * measured
-            lines.append(f"  {'✓' if row.passed else '✗'} {kind}{row.what} [{row.demanded}{value}]")
-        return "\n".join(lines)
+        """Measured values differ in the last bits between machines, so they are shown on demand."""
+
+        def line(row):
+            if not row.verdict:
+                return f"  {row.mark()} {row.text} [never judged]"
+            value = f"; measured {row.verdict.measured}" * measured
+            printed = "as printed: " * row.verdict.as_printed
+            return f"  {row.mark()} {printed}{row.text} [{row.verdict.demanded}{value}]"
+
+        positive, controls = self._groups()
+        heading = ["  must fail, and does:" if not measured else "  must fail:"] * bool(controls)
+        lines = [*map(line, positive), *heading, *map(line, controls)]
+        lines += [f"  break it: {text}" for text in invitations(self.claim.id)]
+        return "\n".join([f"{self.claim.name}: {self.claim.title}", *lines])
 
     def _repr_html_(self) -> str:
         entry, back = self.claim, _path_to_back_matter()
-        title = f"<b>{_math(entry.name)}</b> {_math(entry.title)}"
+        title = f"<b>{_inline(entry.name)}</b> {_inline(entry.title)}"
         if back:
             title = f'<a href="{back}/ledger.html#claim-{entry.slug}">{title}</a>'
             if entry.erratum and entry.erratum.grade != "extraction artefact":
                 href = f"{back}/errata.html#erratum-{entry.slug}"
                 title += f' <a class="tag" href="{href}">erratum</a>'
-        rows = "".join(
-            f'<tr class="{"control" if row.control else "positive"}">'
-            f'<td class="mark">{"✓" if row.passed else "✗"}</td>'
-            f"<td>{_kind(row)}{_math(row.what)}</td>"
-            f'<td class="measured">{escape(row.measured)}</td><td>{escape(row.demanded)}</td></tr>'
-            for row in self.rows
-        )
-        head = "<tr><th></th><th>checked</th><th>measured</th><th>demanded</th></tr>"
-        return (
-            f'<div class="claim-card mathjax_process" {_anchor(entry)}><p>{title}</p>'
-            f"<table><thead>{head}</thead><tbody>{rows}</tbody></table></div>"
-        )
+        positive, controls = self._groups()
+        html = [f'<p class="title">{title}</p>', _list(positive, "positive")]
+        if controls:
+            html += ['<p class="heading">must fail, and does</p>', _list(controls, "control")]
+        html += [f"<p><em>Break it:</em> {_inline(text)}</p>" for text in invitations(entry.id)]
+        return f'<div class="claim-card mathjax_process" {_anchor(entry)}>{"".join(html)}</div>'
 
 
-def claim(identifier: str) -> Check:
+def claim(identifier: str, tol: float = 0.0) -> Check:
     """A block that checks one registered claim; use it in a `with` statement.
 
-    Raises KeyError for an id that the register does not have; leaving the block raises
-    `ClaimFailed` as the module's first lines say.
+    tol: of its rows `equal` that name no other, 0 <= tol <= 0.2; 0 compares exactly. Raises
+    KeyError for an id that the register does not have, ValueError for one that is told on its
+    page and not checked; leaving the block raises `ClaimFailed` as the module's first lines say.
     """
     if identifier not in register():
         raise KeyError(f"{identifier!r} is not in the register of claims (book/claims).")
-    return Check(register()[identifier])
+    entry = register()[identifier]
+    if entry.kind == "narrative":
+        raise ValueError(f"{identifier!r} is a narrative: told, and not checked by a block.")
+    return Check(entry, tol)
 
 
-def _tolerance(tol):
-    if not 0 <= tol <= LARGEST_TOLERANCE:
-        raise ValueError(
-            f"tol is {tol}; a check worth its name has 0 <= tol <= {LARGEST_TOLERANCE}."
+def invitations(identifier: str) -> list[str]:
+    """Changes that turn a positive row of the claim's card red, each in a sentence."""
+    return []
+
+
+def _list(rows: list[Row], kind: str) -> str:
+    def item(row):
+        printed = '<span class="tag">as printed</span> ' * row.verdict.as_printed
+        return (
+            f'<li><span class="mark">{row.mark()}</span>'
+            f"<span>{printed}{_inline(row.text)}</span>"
+            f'<span class="measured">{escape(row.verdict.measured)}</span></li>'
         )
 
-
-def _truth(condition) -> bool:
-    if not isinstance(condition, bool | np.bool_):
-        raise TypeError(f"a condition is one truth value, not {type(condition).__name__}.")
-    return bool(condition)
+    return f'<ul class="{kind}">{"".join(map(item, rows))}</ul>'
 
 
-def _pair(a, b):
-    """Both sides as float (or complex) arrays, and why they cannot be compared, if so."""
-    a, b = (np.asarray(x.detach().cpu() if hasattr(x, "detach") else x) for x in (a, b))
-    a, b = (x if np.iscomplexobj(x) else x.astype(float) for x in (a, b))
-    reason = ""
-    if a.size == 0 or b.size == 0:
-        reason = "nothing to compare"
-    elif a.shape != b.shape and a.ndim and b.ndim:
-        reason = f"shapes {a.shape} and {b.shape}"
-    elif not (np.all(np.isfinite(a)) and np.all(np.isfinite(b))):
-        reason = "not finite"
-    return a, b, reason
-
-
-def _kind(row: Row) -> str:
-    if row.as_printed:
-        return '<span class="tag">as printed</span> '
-    return '<span class="tag">control</span> ' if row.control else ""
-
-
-def _math(text: str) -> str:
-    """Escaped HTML whose $...$ the page typesets."""
-    return re.sub(r"\$([^$]+)\$", r"\\(\1\\)", escape(text))
+def _inline(text: str) -> str:
+    """Escaped HTML whose $...$ the page typesets, with `code`."""
+    text = re.sub(r"\$([^$]+)\$", r"\\(\1\\)", escape(text))
+    return re.sub(r"`([^`]+)`", r"<code>\1</code>", text)
 
 
 def _path_to_back_matter() -> str:

@@ -1,5 +1,7 @@
 """The register of claims: every numbered statement of the sources, in `book/claims/*.yml`."""
 
+import ast
+import json
 import re
 from collections.abc import Iterator
 from functools import cache
@@ -7,15 +9,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 import yaml
+from jsonschema import Draft202012Validator
 
 BOOK = Path(__file__).resolve().parents[3] / "book"
-KINDS = (
-    "assumption", "definition", "equation", "lemma", "proposition", "theorem", "corollary",
-    "algorithm", "remark", "figure", "table", "experiment",
-)  # fmt: skip
-STATUSES = ("checked", "planned")
-GRADES = ("certain", "likely", "extraction artefact")
-WEIGHTS = ("major", "minor", "typo")
+SCHEMA = BOOK / "claims" / "schema.json"
 CHAPTERS = {
     "ch1": "Chapter 1: preliminaries",
     "ch2": "Chapter 2: shallow linear networks",
@@ -26,6 +23,7 @@ CHAPTERS = {
     "vidal": "Companion: homogeneous networks",
     "helmbold-long": "Companion: surprising properties of dropout",
 }
+AUTHORS = {"vidal": "Vidal, ", "helmbold-long": "Helmbold and Long, "}
 
 
 class Erratum(NamedTuple):
@@ -40,7 +38,11 @@ class Erratum(NamedTuple):
 
 
 class Claim(NamedTuple):
-    """One entry of the register; `status` is `planned` until its chapter is written."""
+    """One entry of the register.
+
+    `status` is `planned` until its chapter is written; then `told` for a narrative, which no block
+    can check, and `checked` for everything else.
+    """
 
     id: str
     number: str
@@ -48,12 +50,10 @@ class Claim(NamedTuple):
     kind: str
     title: str
     statement: str
-    check: str
     how: str
-    cost: str
     erratum: Erratum | None
     chapter: str
-    status: str = "checked"
+    status: str
     no_control: str = ""
 
     @property
@@ -62,53 +62,115 @@ class Claim(NamedTuple):
         return re.sub(r"[/.]", "-", self.id)
 
     @property
+    def source(self) -> str:
+        """`thesis`, `icml`, `vidal`, `helmbold-long` or `beyond`."""
+        return self.id.split("/")[0]
+
+    @property
     def name(self) -> str:
-        """The number, and whose it is where it is not the thesis' own."""
-        source = self.id.split("/")[0]
-        return self.number if source != "vidal" else f"Vidal, {self.number}"
+        """The number, and whose it is where a reader would take it for the thesis' own."""
+        return AUTHORS.get(self.source, "") + self.number
+
+    @property
+    def needs_counterexample(self) -> bool:
+        """Whether what is printed is certainly wrong, so that a control must run it."""
+        slip = self.erratum
+        return bool(slip) and slip.grade == "certain" and slip.weight != "wording"
 
 
-def entry(fields: dict, chapter: str) -> Claim:
-    """One claim from the mapping of a register file; ValueError names what is wrong with it."""
-    name = fields.get("id", "an entry without id")
-    fields = dict(fields)
-    erratum = fields.pop("erratum", None)
+class _Loader(yaml.CSafeLoader):
+    """YAML whose mappings name each key once."""
+
+    def construct_mapping(self, node, deep=False):
+        keys = [key.value for key, _ in node.value]
+        for key in keys:
+            if keys.count(key) > 1:
+                raise yaml.constructor.ConstructorError(
+                    problem=f"{key!r} stands twice in one entry", problem_mark=node.start_mark
+                )
+        return super().construct_mapping(node, deep)
+
+
+@cache
+def _schema() -> Draft202012Validator:
+    return Draft202012Validator(json.loads(SCHEMA.read_text("utf-8")))
+
+
+def _entries(path: Path) -> Iterator[Claim]:
+    """The claims of one file; ValueError names the file and the entry with what is wrong."""
     try:
-        erratum = Erratum(**erratum) if erratum else None
-        found = Claim(**fields, erratum=erratum, chapter=chapter)
-    except TypeError as error:
-        raise ValueError(f"{name} in the register of {chapter}: {error}.") from None
-    vocabulary = [("kind", found.kind, KINDS), ("status", found.status, STATUSES)]
-    if erratum:
-        vocabulary += [("grade", erratum.grade, GRADES), ("weight", erratum.weight, WEIGHTS)]
-    for field, value, allowed in vocabulary:
-        if value not in allowed:
-            raise ValueError(f"{name}: {field} is {value!r}, allowed are {', '.join(allowed)}.")
-    return found
+        listed = yaml.load(path.read_text("utf-8"), Loader=_Loader)
+    except yaml.YAMLError as error:
+        raise ValueError(f"{path}: {error}") from None
+    if not (isinstance(listed, list) and listed):
+        raise ValueError(f"{path} is not a list of claims.")
+    for fields in listed:
+        name = fields.get("id", "an entry without id") if isinstance(fields, dict) else fields
+        for error in _schema().iter_errors(fields):
+            raise ValueError(f"{path}: {name}: {error.json_path}: {error.message}")
+        erratum = fields["erratum"] and Erratum(**fields["erratum"])
+        told = "told" if fields["kind"] == "narrative" else "checked"
+        defaults = {"how": "", "status": told, "chapter": path.stem.removeprefix("beyond-")}
+        yield Claim(**defaults | fields | {"erratum": erratum})
 
 
 @cache
 def register(folder: Path = BOOK / "claims") -> dict[str, Claim]:
     """All claims by id, in the order of the sources.
 
-    Raises ValueError, naming the entry, on an unknown field, kind, status, grade or weight, and on
-    an id (or its anchor) that occurs twice. Cost: one parse of some 700 kB, then cached.
+    Raises ValueError, naming the file and the entry, on a file that is empty, broken or of no
+    chapter, on an entry that does not fit the schema, on an id (or its anchor) that occurs twice,
+    and on a number that a source (of ours: a chapter) has twice, unless it says "unnumbered".
+    Cost: one parse of some 700 kB, then cached.
     """
-    claims, slugs = {}, set()
-    for chapter in CHAPTERS:
-        for path in (folder / f"{chapter}.yml", folder / f"beyond-{chapter}.yml"):
-            if not path.exists():
-                continue
-            for fields in yaml.load(path.read_text("utf-8"), Loader=yaml.CSafeLoader):
-                found = entry(fields, chapter)
-                if found.slug in slugs:
-                    raise ValueError(f"{found.id} occurs twice in the register.")
-                slugs.add(found.slug)
-                claims[found.id] = found
+    paths = [folder / f"{part}{chapter}.yml" for chapter in CHAPTERS for part in ("", "beyond-")]
+    for path in folder.glob("*.yml"):
+        if path not in paths:
+            raise ValueError(f"{path} belongs to no chapter.")
+    claims, taken = {}, set()
+    for path in filter(Path.exists, paths):
+        for found in _entries(path):
+            places = [found.slug]
+            if "unnumbered" not in found.number:
+                ours = found.chapter if found.source == "beyond" else ""
+                places.append((found.source, ours, found.number))
+            for place in places:
+                if place in taken:
+                    raise ValueError(f"{path}: {found.id}: {place} occurs twice in the register.")
+                taken.add(place)
+            claims[found.id] = found
     return claims
 
 
+CELL = re.compile(
+    r"^(?P<fence>`{3,})\{code-cell\}.*\n(?P<options>---\n(?s:.*?)\n---\n|(?::.*\n)*)"
+    r"(?P<code>(?s:.*?))^(?P=fence)$",
+    re.M,
+)
+NOT_RUN = re.compile(r"skip-execution|nbval-skip|raises-exception")
+
+
 def checks_in(page: str) -> Iterator[str]:
-    """The ids of the `claim("...")` blocks in the code cells of a MyST page, in order."""
-    for cell in re.finditer(r"^(`{3,})\{code-cell\}.*?^\1$", page, re.M | re.S):
-        yield from re.findall(r"""\bclaim\(\s*["']([^"']+)["']\s*\)""", cell[0])
+    """The ids of the `with claim("...")` blocks in the code cells of a MyST page, in order.
+
+    Only what runs at each build counts, and can fail it: a block at the top of a cell, not in a
+    function, a condition, a loop or a `try`, and not in a cell that is skipped or may fail. Raises
+    ValueError for a cell that Python cannot read.
+    """
+    for cell in CELL.finditer(page):
+        if "claim(" not in cell["code"] or NOT_RUN.search(cell["options"]):
+            continue
+        try:
+            statements = ast.parse(cell["code"]).body
+        except SyntaxError as error:
+            raise ValueError(f"a cell with a claim is not Python: {error}") from None
+        for statement in statements:
+            if isinstance(statement, ast.With):
+                yield from filter(None, map(_claimed, statement.items))
+
+
+def _claimed(item: ast.withitem) -> str | None:
+    match item.context_expr:
+        case ast.Call(func=ast.Name("claim"), args=[ast.Constant(str() as identifier), *_]):
+            return identifier
+    return None
