@@ -23,6 +23,7 @@ CHAPTERS = {
     "vidal": "Companion: homogeneous networks",
     "helmbold-long": "Companion: surprising properties of dropout",
 }
+STATUSES = ("checked", "told", "planned")
 AUTHORS = {"vidal": "Vidal, ", "helmbold-long": "Helmbold and Long, "}
 
 

@@ -12,6 +12,7 @@ import hashlib
 import os
 import re
 import shutil
+from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from html import escape
 from importlib.metadata import version
@@ -24,7 +25,7 @@ from jupyter_cache.executors import load_executor
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective, SphinxRole
 
-from .register import BOOK, CHAPTERS, Claim, checks_in, register
+from .register import BOOK, CHAPTERS, STATUSES, Claim, checks_in, register
 
 LEDGER, ERRATA = "book/back/ledger", "book/back/errata"
 SOURCES = (Path(__file__).parents[1], BOOK / "claims", BOOK / "results")
@@ -109,16 +110,16 @@ def pages_checking(env) -> dict[str, list[str]]:
 
 
 def check_register(app, env):
-    """Warn of every claim that is checked but not registered, or registered but not checked."""
+    """Warn of a claim that is checked but not registered so, or registered but not checked."""
     found = pages_checking(env)
     for identifier, documents in found.items():
         if identifier not in register():
             logger.warning("%r is not in the register", identifier, location=documents[0])
-        elif register()[identifier].status == "planned":
-            message = "%r is checked here, but the register says planned"
-            logger.warning(message, identifier, location=documents[0])
+        elif (status := register()[identifier].status) != "checked":
+            message = "%r is checked here, but the register says %s"
+            logger.warning(message, identifier, status, location=documents[0])
     for entry in register().values():
-        if entry.status != "planned" and entry.id not in found:
+        if entry.status == "checked" and entry.id not in found:
             logger.warning("%r is registered, but no page checks it", entry.id, location=LEDGER)
 
 
@@ -129,7 +130,7 @@ class FromRegister(SphinxDirective):
         return nodes.raw("", text, format="html")
 
     def markdown(self, text: str) -> list[nodes.Node]:
-        text = re.sub(r"\b[a-z-]+/[a-z0-9.-]*[a-z0-9]", self.link_if_registered, text)
+        text = re.sub(r"\b[a-z-]+/[A-Za-z0-9.-]*[A-Za-z0-9]", self.link_if_registered, text)
         container = nodes.Element()
         self.state.nested_parse(StringList(text.splitlines(), self.env.docname), 0, container)
         return container.children
@@ -151,6 +152,10 @@ class FromRegister(SphinxDirective):
             links.append(f'<a href="{uri}#check-{entry.slug}">{escape(title)}</a>')
         return ", ".join(links)
 
+    def checked_on(self, entry: Claim) -> str:
+        links = self.links(entry)
+        return f" · checked on {links}" if links else ""
+
     def uri(self, document: str) -> str:
         return self.env.app.builder.get_relative_uri(self.env.docname, document)
 
@@ -162,12 +167,10 @@ class Ledger(FromRegister):
         sections = []
         for chapter, title in CHAPTERS.items():
             entries = [entry for entry in register().values() if entry.chapter == chapter]
-            planned = sum(entry.status == "planned" for entry in entries)
             section = nodes.section(ids=[f"claims-{chapter}"], names=[f"claims-{chapter}"])
-            count = f"{len(entries)} claims, " + (
-                "all checked." if not planned else f"{planned} of them planned."
-            )
-            section += [nodes.title("", title), nodes.paragraph("", count)]
+            counts = Counter(entry.status for entry in entries)
+            count = ", ".join(f"{counts[status]} {status}" for status in STATUSES if counts[status])
+            section += [nodes.title("", title), nodes.paragraph("", f"{count}.")]
             for entry in entries:
                 section += self.item(entry)
             sections.append(section)
@@ -190,7 +193,7 @@ class Ledger(FromRegister):
                 *self.markdown(entry.statement),
                 self.html(
                     f"<p><code>{entry.id}</code> · {entry.kind}, section "
-                    f"{escape(entry.section)} · checked on {self.links(entry)}{erratum}</p>"
+                    f"{escape(entry.section)}{self.checked_on(entry)}{erratum}</p>"
                 ),
             ]
         return [
@@ -203,28 +206,25 @@ class Ledger(FromRegister):
 
 
 class Errata(FromRegister):
-    """The errata of written chapters: `major`, `minor`, `typo` (certain) or `question` (likely)."""
+    """The errata of written chapters: a weight (of the certain ones) or `question` (likely)."""
 
     required_arguments = 1
 
     def run(self):
-        which = self.arguments[0]
         found = []
         for entry in register().values():
             erratum = entry.erratum
             if erratum is None or entry.status == "planned":
                 continue
             group = {"certain": erratum.weight, "likely": "question"}.get(erratum.grade)
-            if group == which:
-                found += self.full(entry) if which in ("major", "question") else [self.row(entry)]
-        if not found:
-            return [nodes.paragraph("", "None in the chapters written so far.")]
-        return found if which in ("major", "question") else [self.table(found)]
+            if group == self.arguments[0]:
+                found += self.line(entry) if group == "wording" else self.full(entry)
+        return found or [nodes.paragraph("", "None in the chapters written so far.")]
 
     def heading(self, entry: Claim) -> str:
         return (
             f'<a id="erratum-{entry.slug}" '
-            f'href="{self.uri(LEDGER)}#claim-{entry.slug}">{escape(entry.number)}</a>'
+            f'href="{self.uri(LEDGER)}#claim-{entry.slug}">{escape(entry.name)}</a>'
         )
 
     def full(self, entry: Claim) -> list[nodes.Node]:
@@ -238,24 +238,18 @@ class Errata(FromRegister):
             ("Reading that we propose" if question else "Correction", erratum.corrected),
             ("What would settle it" if question else "Evidence", erratum.evidence),
         ]:
-            body += self.markdown(f"**{label}.** {text.strip()}")
-        running = "The check" if question else "The counterexample, running"
-        return [*body, self.html(f"<p>{running}: {self.links(entry)}.</p></div>")]
+            body += self.markdown(f"**{label}.** {text.strip()}") if text.strip() else []
+        if links := self.links(entry):
+            running = "The check" if question else "The counterexample, running"
+            body.append(self.html(f"<p>{running}: {links}.</p>"))
+        return [*body, self.html("</div>")]
 
-    def row(self, entry: Claim) -> nodes.row:
-        erratum = entry.erratum
-        where = [self.html(f"<p>{self.heading(entry)}<br>{self.links(entry)}</p>")]
-        reading = f"{erratum.printed.strip()}\n\n**Read:** {erratum.corrected.strip()}"
-        cells = [where, self.markdown(reading), self.markdown(erratum.problem)]
-        return nodes.row("", *(nodes.entry("", *cell) for cell in cells))
-
-    def table(self, rows: list[nodes.row]) -> nodes.table:
-        titles = ("claim, and its check", "as printed, and correction", "problem")
-        head = nodes.row("", *(nodes.entry("", nodes.paragraph("", text)) for text in titles))
-        group = nodes.tgroup("", *(nodes.colspec(colwidth=width) for width in (20, 40, 40)))
-        group["cols"] = len(titles)
-        group += [nodes.thead("", head), nodes.tbody("", *rows)]
-        return nodes.table("", group, classes=["errata"])
+    def line(self, entry: Claim) -> list[nodes.Node]:
+        """A slip of wording, in a line."""
+        printed, corrected = entry.erratum.printed.strip(), entry.erratum.corrected.strip()
+        text = [*self.inline(printed), nodes.Text(" → "), *self.inline(corrected)]
+        where = self.html(f'<p class="erratum-line">{self.heading(entry)}: ')
+        return [where, nodes.inline("", "", *text), self.html("</p>")]
 
 
 class ClaimRole(SphinxRole):
