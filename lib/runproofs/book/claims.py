@@ -23,6 +23,7 @@ from IPython.display import display
 
 from .register import BOOK, Claim, register
 from .rows import Row, tolerance
+from .sabotage import invitations
 
 __all__ = ["ClaimFailed", "claim"]
 
@@ -110,7 +111,7 @@ class Check:
         positive, controls = self._groups()
         heading = ["  must fail, and does:" if not measured else "  must fail:"] * bool(controls)
         lines = [*map(line, positive), *heading, *map(line, controls)]
-        lines += [f"  break it: {text}" for text in invitations(self.claim.id)]
+        lines += [f"  break it: {wrong.sentence}" for wrong in invitations(self.claim.id)]
         return "\n".join([f"{self.claim.name}: {self.claim.title}", *lines])
 
     def _repr_html_(self) -> str:
@@ -125,7 +126,11 @@ class Check:
         html = [f'<p class="title">{title}</p>', _list(positive, "positive")]
         if controls:
             html += ['<p class="heading">must fail, and does</p>', _list(controls, "control")]
-        html += [f"<p><em>Break it:</em> {_inline(text)}</p>" for text in invitations(entry.id)]
+        html += [
+            f"<details><summary><em>Break it:</em> {_inline(wrong.sentence)}</summary>"
+            f"<pre>{escape(str(wrong))}</pre></details>"
+            for wrong in invitations(entry.id)
+        ]
         return f'<div class="claim-card mathjax_process" {_anchor(entry)}>{"".join(html)}</div>'
 
 
@@ -142,11 +147,6 @@ def claim(identifier: str, tol: float = 0.0) -> Check:
     if entry.kind == "narrative":
         raise ValueError(f"{identifier!r} is a narrative: told, and not checked by a block.")
     return Check(entry, tol)
-
-
-def invitations(identifier: str) -> list[str]:
-    """Changes that turn a positive row of the claim's card red, each in a sentence."""
-    return []
 
 
 def _list(rows: list[Row], kind: str) -> str:

@@ -1,0 +1,173 @@
+"""Runs the sabotages of the book, and demands that the card of each claim notices.
+
+`python -m runproofs.book.saboteur` runs each page with one sabotage at a time, as far as the claim,
+in a process of its own. A positive row of the card must turn red; a crash is not enough.
+"""
+
+import argparse
+import multiprocessing
+import os
+import signal
+import sys
+import time
+from typing import NamedTuple
+
+import joblib
+from tqdm import tqdm
+
+from runproofs.book import claims, figures
+from runproofs.book.register import BOOK, CELL, checks_in, register
+from runproofs.book.sabotage import Sabotage, break_library, invitations, replaced, sabotages
+
+TWICE = ("figure", "lemma", "theorem")  # kinds that need two: the thing taken away, a constant
+SECONDS = 180  # for one run of a page
+
+
+class Verdict(NamedTuple):
+    """What a run under sabotage, or with none, showed of a claim."""
+
+    red: list[str]  # the positive rows that failed
+    green: int  # the number of those that passed
+    error: str  # why the card was not reached or not completed, if so
+
+
+# Running pages -----------------------------------------------------------------------------------
+
+
+class _Reached(BaseException):
+    """The card of the claim is complete."""
+
+
+def run(page: str, sabotage: Sabotage | None = None) -> dict[str, Verdict]:
+    """The verdict on each claim of a page, as far as the one that is sabotaged.
+
+    Runs the cells in this process, without asserts and players; use a child process. A cell that
+    fails is left, as a reader would leave it, and the next one runs.
+    """
+    text = (BOOK / f"{page}.md").read_text("utf-8")
+    cells = [cell["code"] for cell in CELL.finditer(text)]
+    if sabotage and sabotage.where == "page":
+        cells = replaced("\0".join(cells), sabotage).split("\0")
+    elif sabotage:
+        break_library(sabotage)
+    verdicts, failures = {}, []
+
+    def judge(check, kind, error, traceback):
+        rows = [row for row in check.rows if row.verdict and not row.verdict.control]
+        red = [row.text for row in rows if not row.verdict.passed]
+        reason = f"{kind.__name__}: {error}" if kind else ""
+        verdicts[check.claim.id] = Verdict(red, len(rows) - len(red), reason)
+        if sabotage and check.claim.id == sabotage.claim:
+            raise _Reached
+        return True
+
+    claims.Check.__exit__ = judge
+    figures.animate = lambda *arguments, **options: None
+    os.chdir((BOOK / page).parent)
+    names: dict = {"__name__": "__main__"}
+    for cell in cells:
+        try:
+            exec(compile(cell, page, "exec", optimize=1), names)
+        except _Reached:
+            break
+        except Exception as error:
+            failures.append(f"{type(error).__name__}: {error}")
+    if sabotage and sabotage.claim not in verdicts:
+        verdicts[sabotage.claim] = Verdict([], 0, "; ".join(["not reached", *failures]))
+    return verdicts
+
+
+def _task(task):
+    page, sabotage = task
+
+    def stop(*_):
+        raise TimeoutError(f"{SECONDS} s are over")
+
+    signal.signal(signal.SIGALRM, stop)
+    signal.alarm(SECONDS)
+    start = time.perf_counter()
+    sys.stdout = sys.stderr = open(os.devnull, "w")  # noqa: SIM115, the process ends
+    try:
+        verdicts = run(page, sabotage)
+    except Exception as error:
+        name = sabotage.claim if sabotage else page
+        verdicts = {name: Verdict([], 0, f"{type(error).__name__}: {error}")}
+    return task, verdicts, time.perf_counter() - start
+
+
+def check(tasks, jobs: int, out=print) -> list[str]:
+    """Run tasks (page, sabotage or None) in children of this process; what is wrong, in sentences.
+
+    Without sabotage every claim of the page must be green, with one its card must turn red.
+    """
+    wrong = []
+    context = multiprocessing.get_context("fork")  # children inherit the imports and end
+    with context.Pool(jobs, maxtasksperchild=1) as pool:
+        results = pool.imap_unordered(_task, tasks)
+        for (page, sabotage), verdicts, seconds in tqdm(results, total=len(tasks), disable=None):
+            if sabotage is None:
+                for claim, found in verdicts.items():
+                    if found.red or found.error or not found.green:
+                        wrong.append(f"{page}: {claim} is not green by itself: {found}")
+                continue
+            found = verdicts[sabotage.claim]
+            saw = found.red[0] if found.red else f"NOTHING ({found.error})"
+            out(f"{sabotage.claim} | {sabotage.sentence} | {saw} | {seconds:.0f} s")
+            if not found.red:
+                wrong.append(f"{page}: {sabotage.claim} stays green: {sabotage.sentence}")
+    return wrong
+
+
+def missing() -> list[str]:
+    """The checked claims that have too few sabotages, in sentences."""
+    wrong = []
+    for claim in register().values():
+        if claim.status != "checked":
+            continue
+        count, wanted = len(invitations(claim.id)), 1 + (claim.kind in TWICE)
+        if count < wanted:
+            wrong.append(f"{claim.id} ({claim.kind}) has {count} sabotages, and needs {wanted}.")
+    return wrong
+
+
+def claims_of_pages() -> dict[str, list[str]]:
+    """The pages with code, each with the claims that it checks."""
+    pages = {}
+    for path in sorted(BOOK.rglob("*.md")):
+        if found := list(checks_in(path.read_text("utf-8"))):
+            pages[path.relative_to(BOOK).with_suffix("").as_posix()] = found
+    return pages
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the sabotages of a claim, of a page, a tenth of all, or all; 1 if one is not seen."""
+    parser = argparse.ArgumentParser("python -m runproofs.book.saboteur", description=main.__doc__)
+    parser.add_argument("--claim", default="", help="an id of the register")
+    parser.add_argument("--page", default="", help="such as book/ch2_shallow_linear/index.md")
+    parser.add_argument("--tenth", type=int, help="0 to 9, modulo 10: only this part")
+    parser.add_argument("--jobs", type=int, default=joblib.cpu_count())
+    options = parser.parse_args(arguments)
+    page = options.page.removeprefix("book/").removesuffix(".md")
+    wrong = [] if options.claim or page else missing()
+    chosen = [
+        s
+        for s in sabotages()
+        if (not options.claim or s.claim == options.claim) and (not page or s.page == page)
+    ]
+    if options.tenth is not None:
+        chosen = chosen[options.tenth % 10 :: 10]
+    known = claims_of_pages()
+    for s in chosen:
+        if s.claim not in known.get(s.page, []):
+            wrong.append(f"{s.page}.yml: {s.claim} is not checked on that page.")
+    if not chosen:
+        print("There is no sabotage to run.", file=sys.stderr)
+        return 1
+    tasks = [(p, None) for p in dict.fromkeys(s.page for s in chosen)]
+    wrong += check(tasks + [(s.page, s) for s in chosen], options.jobs)
+    print("\n".join(wrong) or f"All {len(chosen)} sabotages turn their claim red.")
+    return int(bool(wrong))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,131 @@
+"""Wrong versions of claims: they are found, applied where they say, and noticed or reported."""
+
+import pytest
+
+from runproofs import masks
+from runproofs.book import sabotage, saboteur
+from runproofs.book.sabotage import Sabotage, break_library, replaced, sabotages
+from runproofs.linear.shallow import regularizer
+
+PAGE = """# A page
+
+```{{code-cell}} ipython3
+from runproofs.book.claims import claim
+from runproofs.linear.shallow import regularizer
+
+factor = 3
+assert regularizer([[1.0]], [[2.0]], factor) == 12, "asserts outside the card do not stop the run"
+```
+
+```{{code-cell}} ipython3
+with claim("{claim}", tol=1e-12) as check:
+    check("{row}").{judged}
+    check("a neighbour").differs(1, 2, by=0.1)
+```
+"""
+SEEING = "equal(regularizer([[1.0]], [[2.0]], factor), 4 * 3)"
+BLIND = "equal(regularizer([[1.0]], [[2.0]], factor), regularizer([[1.0]], [[2.0]], factor))"
+CLAIM = "thesis/equation-2.3"
+DOUBLED = ("double it", "linear.shallow.regularizer", "return lam * (", "return 2 * lam * (")
+TYPED = ("another factor", "page", "factor = 3", "factor = 4")
+
+
+@pytest.fixture
+def book(monkeypatch, tmp_path):
+    """A book of one page, whose card sees the sabotages of its factor or not."""
+
+    def write(judged):
+        (tmp_path / "page.md").write_text(PAGE.format(claim=CLAIM, row="a row", judged=judged))
+        monkeypatch.setattr(saboteur, "BOOK", tmp_path)
+
+    return write
+
+
+def tasks(*changes):
+    return [("page", None), *(("page", Sabotage(CLAIM, "page", *change)) for change in changes)]
+
+
+def test_a_card_that_sees_turns_red(book):
+    book(SEEING)
+    said = []
+    assert saboteur.check(tasks(DOUBLED, TYPED), jobs=1, out=said.append) == []
+    assert [line.split(" | ")[1:3] for line in said] == [
+        ["double it", "a row"], ["another factor", "a row"],
+    ]  # fmt: skip
+    assert regularizer([[1.0]], [[2.0]], 3) == 12, "only the child was broken"
+
+
+def test_a_card_that_is_blind_is_reported(book):
+    book(BLIND)
+    assert saboteur.check(tasks(DOUBLED, TYPED), jobs=1, out=[].append) == [
+        f"page: {CLAIM} stays green: double it", f"page: {CLAIM} stays green: another factor",
+    ]  # fmt: skip
+
+
+def test_a_page_that_is_red_by_itself_is_reported(book):
+    book("equal(regularizer([[1.0]], [[2.0]], factor), 13)")
+    (wrong,) = saboteur.check(tasks(), jobs=1)
+    assert "is not green by itself" in wrong
+
+
+def test_a_crash_is_not_noticing(book):
+    book(SEEING)
+    crash = ("let it crash", "linear.shallow.regularizer", "return lam * (", "return nobody * (")
+    (wrong,) = saboteur.check(tasks(crash), jobs=1, out=[].append)
+    assert "stays green" in wrong
+
+
+def test_a_change_reaches_functions_that_were_imported_before(monkeypatch):
+    monkeypatch.setattr(
+        masks.all_masks, "__code__", masks.all_masks.__code__
+    )  # restored at the end
+    early = masks.all_masks
+    swap = Sabotage("", "", "", "masks.all_masks", "theta**kept * ", "theta**(2 * kept) * ")
+    _, before = early(1, 0.5)
+    try:
+        break_library(swap)
+        assert list(early(1, 0.5)[1]) != list(before)
+    finally:
+        monkeypatch.undo()
+    assert list(early(1, 0.5)[1]) == list(before)
+
+
+@pytest.mark.parametrize("piece", ["nowhere to be found", "e"])
+def test_a_piece_must_occur_once(piece):
+    with pytest.raises(ValueError, match=r"times in masks\.all_masks, not once"):
+        break_library(Sabotage("x", "", "", "masks.all_masks", piece, "1"))
+
+
+def test_an_unknown_module_is_named():
+    with pytest.raises(ValueError, match=r"no module of the library has nobody\.knows"):
+        break_library(Sabotage("x", "", "", "nobody.knows", "a", "b"))
+
+
+def test_lines_are_found_and_indented_as_they_stand():
+    text = "def f(x):\n    if x:\n        a = 1\n        b = 2\n    return 0\n"
+    change = Sabotage("x", "p", "", "page", "a = 1\nb = 2", "a = 2\nb = 1")
+    assert "        a = 2\n        b = 1\n" in replaced(text, change)
+
+
+def test_a_file_with_a_wrong_field_is_named(tmp_path):
+    (tmp_path / "page.yml").write_text("thesis/x:\n- brake: a\n  in: page\n  replace: a\n  by: b\n")
+    with pytest.raises(ValueError, match=r"page\.yml, thesis/x: fields are"):
+        sabotages(tmp_path)
+
+
+def test_a_claim_without_sabotage_is_missing(monkeypatch):
+    monkeypatch.setattr(saboteur, "invitations", lambda claim: [])
+    assert any(
+        "thesis/lemma-2 (lemma) has 0 sabotages, and needs 2." in w for w in saboteur.missing()
+    )
+    monkeypatch.setattr(saboteur, "invitations", lambda claim: [1])
+    found = saboteur.missing()
+    assert any("thesis/lemma-2" in w for w in found)
+    assert not any("thesis/equation-2.3" in w for w in found)
+
+
+def test_every_sabotage_of_the_book_fits_its_claim_and_page():
+    pages = saboteur.claims_of_pages()
+    for wrong in sabotage.sabotages():
+        assert wrong.claim in pages[wrong.page], f"{wrong.claim} is not checked on {wrong.page}"
+        assert wrong.replace != wrong.by
