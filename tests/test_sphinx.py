@@ -8,6 +8,7 @@ from myst_nb.core.execute.base import ExecutionError
 from sphinx.application import Sphinx
 
 from runproofs.book import sphinx
+from runproofs.book.register import Erratum
 
 PAGE = """---
 jupytext: {text_representation: {extension: .md, format_name: myst}}
@@ -33,13 +34,30 @@ with claim("vidal/barron") as check:
     pass
 ```
 """
-BACK = "# Back\n\n```{ledger}\n```\n\n```{errata} major\n```\n\n```{errata} typo\n```\n"
+BACK = """# Back
+
+```{ledger}
+```
+
+Major
+
+```{errata} major
+```
+
+Misprints
+
+```{errata} typo
+```
+
+Wording
+
+```{errata} wording
+```
+"""
 
 
-@pytest.fixture(scope="module")
-def build(tmp_path_factory):
+def built(folder):
     """Builds a book of two pages; returns its warnings and the HTML of its back matter."""
-    folder = tmp_path_factory.mktemp("book")
     (folder / "index.md").write_text(PAGE + "\n```{toctree}\nback\n```\n", "utf-8")
     (folder / "back.md").write_text(BACK, "utf-8")
     (folder / "dot.png").write_bytes(b"")
@@ -55,6 +73,11 @@ def build(tmp_path_factory):
         status=None, warning=warnings,
     ).build()  # fmt: skip
     return warnings.getvalue(), (output / "html" / "back.html").read_text("utf-8")
+
+
+@pytest.fixture(scope="module")
+def build(tmp_path_factory):
+    return built(tmp_path_factory.mktemp("book"))
 
 
 def test_an_unknown_claim_is_a_warning_in_a_block_and_in_prose(build):
@@ -86,11 +109,32 @@ def test_the_ledger_links_to_the_check_and_states_no_planned_claim(build):
 
 
 def test_the_errata_show_written_chapters_by_weight(build):
-    majors, typos = build[1].split('<table class="errata', 1)
+    majors, typos = build[1].split("<p>Misprints</p>")
     assert 'id="erratum-thesis-theorem-6"' in majors
     assert 'id="erratum-thesis-equation-2-4"' in typos
     assert 'id="erratum-thesis-contribution-2' not in build[1]  # a question, not asked for here
     assert "erratum-vidal" not in build[1]
+
+
+def test_a_narrative_is_told_and_a_slip_of_wording_is_a_line(tmp_path, monkeypatch):
+    slip = Erratum("certain", "wording", "an *upper* bound", "a problem", "a lower bound", "")
+    claims = dict(sphinx.register())
+    told = claims["thesis/lemma-2"]._replace(kind="narrative", status="told", erratum=slip)
+    checked_narrative = claims["thesis/equation-2.1"]._replace(kind="narrative", status="told")
+    claims |= {told.id: told, checked_narrative.id: checked_narrative}
+    monkeypatch.setattr(sphinx, "register", lambda: claims)
+    warnings, html = built(tmp_path)
+    assert "'thesis/equation-2.1' is checked here, but the register says told" in warnings
+    assert "'thesis/lemma-2' is registered, but" not in warnings
+    entry = re.search(r'<details class="claim" id="claim-thesis-lemma-2".*?</details>', html, re.S)[
+        0
+    ]
+    assert 'class="tag told"' in entry
+    assert "checked on" not in entry
+    assert re.search(r"<p>\d+ checked, 2 told\.</p>", html)
+    line = html.split("<p>Wording</p>")[1]
+    assert re.search(r"Lemma 2</a>: .*an <em>upper</em> bound → a lower bound", line)
+    assert "a problem" not in line
 
 
 def test_the_fingerprint_sees_the_library_the_register_and_the_results(tmp_path, monkeypatch):
