@@ -8,6 +8,7 @@ import pytest
 from runproofs.book import claims
 from runproofs.book.claims import Check, ClaimFailed, claim
 from runproofs.book.register import BOOK, Claim, Erratum
+from runproofs.book.sabotage import Sabotage
 
 PLAIN = "thesis/equation-2.1"  # an entry without erratum
 CERTAIN = "thesis/theorem-6"  # an entry with a certain erratum
@@ -49,7 +50,8 @@ def failure(*rows, on=None):
     return str(caught.value)
 
 
-def test_a_good_block_passes_and_prints_its_rows(capsys):
+def test_a_good_block_passes_and_prints_its_rows(capsys, monkeypatch):
+    monkeypatch.setattr(claims, "invitations", lambda identifier: [])
     with claim(PLAIN, tol=1e-3) as check:
         control(check)
         positive(check)
@@ -175,7 +177,10 @@ def test_an_exception_inside_the_block_keeps_its_traceback():
 
 
 def test_the_card_separates_what_holds_from_what_must_fail(monkeypatch):
-    monkeypatch.setattr(claims, "invitations", lambda identifier: [f"drop `{identifier}` < 1"])
+    wrong = Sabotage("source/name", "page", "drop `x` < 1", "page", "x", "")
+    monkeypatch.setattr(
+        claims, "invitations", lambda identifier: [wrong] * (identifier == wrong[0])
+    )
     certain = entry(erratum=erratum("certain"))
     check = leave(
         as_printed, lambda check: check("close").equal(1 + 2.22e-16, 1, tol=1e-12), on=certain
@@ -184,9 +189,9 @@ def test_the_card_separates_what_holds_from_what_must_fail(monkeypatch):
     words = [word.strip() for word in text.split("|") if word.strip()]
     assert words == [
         "✓", "close", "2e-16 ≤ 1e-12", "must fail, and does", "✗", "as printed", "the print",
-        "false", "Break it:", "drop", "source/name", "&lt; 1",
+        "false", "Break it:", "drop", "x", "&lt; 1", "on this page\n- x",
     ]  # fmt: skip
-    assert str(check).splitlines()[-1] == "  break it: drop `source/name` < 1"
+    assert str(check).splitlines()[-1] == "  break it: drop `x` < 1"
 
 
 def test_a_card_of_positive_rows_has_no_heading_for_controls(capsys):
