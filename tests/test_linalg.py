@@ -10,6 +10,7 @@ from runproofs.linalg import (
     nuclear_norm,
     psd_sqrt,
     random_orthogonal,
+    root_and_inverse,
     shrink,
     symmetric_part,
     with_spectrum,
@@ -71,6 +72,34 @@ def test_psd_root(d, rank, seed):
     np.testing.assert_allclose(R @ R, C, atol=1e-12 * np.abs(C).max())
     np.testing.assert_allclose(R, R.T, atol=1e-13 * np.abs(R).max())
     assert np.linalg.eigvalsh(R)[0] >= -1e-12 * np.abs(R).max()
+
+
+@examples
+@given(sizes, st.floats(0, 10), st.sampled_from([1e-200, 1e-12, 1.0, 1e6, 1e200]), seeds)
+def test_root_and_inverse_of_any_condition_and_scale(d, decades, scale, seed):
+    Q = random_orthogonal(d, seed)
+    values = scale * 10 ** -np.linspace(0, decades, d)
+    C = (Q * values) @ Q.T
+    R, inverse = root_and_inverse(C)
+    np.testing.assert_array_equal([R.shape, inverse.shape], [(d, d)] * 2)
+    np.testing.assert_allclose(R @ R, C, rtol=0, atol=1e-14 * scale)
+    np.testing.assert_allclose(R @ inverse, np.eye(d), atol=1e-15 * 10**decades + 1e-14)
+    np.testing.assert_allclose(R, R.T, atol=1e-15 * np.sqrt(scale))
+    assert np.linalg.eigvalsh(R)[0] > 0
+    np.testing.assert_allclose(R, psd_sqrt(C), rtol=0, atol=1e-15 * np.sqrt(scale))
+
+
+def test_definite_means_a_condition_number_below_1e12():
+    np.testing.assert_allclose(root_and_inverse(np.diag([1, 1.1e-12]))[1][1, 1], 1.1e-12**-0.5)
+    with pytest.raises(ValueError, match="C must be positive definite, but .* is 9e-13"):
+        root_and_inverse(np.diag([1, 0.9e-12]))
+    # asymmetry and negative eigenvalues of 1e-10, relatively, are rounding; more is an error
+    np.testing.assert_allclose(psd_sqrt([[1, 0.99e-10], [0, 1]]), np.eye(2), atol=1e-10)
+    np.testing.assert_allclose(psd_sqrt(np.diag([1e9, -0.09])), np.diag([1e9**0.5, 0]))
+    with pytest.raises(ValueError, match="C must be symmetric"):
+        psd_sqrt([[1, 1.01e-10], [0, 1]])
+    with pytest.raises(ValueError, match="eigenvalue is -0.11"):
+        psd_sqrt(np.diag([1e9, -0.11]))
 
 
 @examples
@@ -148,6 +177,11 @@ nan = float("nan")
             "C must be symmetric, but it differs from its transpose",
         ),
         (lambda: psd_sqrt(np.diag([1, -1])), "C must be positive semidefinite.*eigenvalue is -1"),
+        (lambda: root_and_inverse([[1, 1], [1, 1]]), "C must be positive definite"),
+        (lambda: root_and_inverse(-np.eye(2)), "C must be positive definite.*eigenvalue is -1"),
+        (lambda: root_and_inverse(0 * np.eye(2)), "C must be positive definite.*eigenvalue is 0"),
+        (lambda: root_and_inverse([[0, 1], [0, 0]]), "C must be symmetric"),
+        (lambda: root_and_inverse(np.ones((2, 3))), "C must be a square matrix"),
         (
             lambda: random_orthogonal(2.0, 0),
             "n must be an integer that is at least 1, but it was 2.0",

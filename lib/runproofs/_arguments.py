@@ -37,30 +37,55 @@ def matrix(name, X, *, square=False, rows=None, columns=None, batched=False):
     return X
 
 
-def positive_semidefinite(name, C, *, size=None, tol=1e-10):
-    """C as a symmetric positive semidefinite matrix; defects up to tol (relative) are rounding."""
-    C = matrix(name, C, square=True, rows=size)
-    scale = np.abs(C).max()
-    if np.abs(C - C.T).max() > tol * scale:
+def symmetric(name, C, *, size=None, batched=False, tol=1e-10):
+    """C as a symmetric float64 matrix, or a batch; asymmetry up to tol (relative) is rounding."""
+    C = matrix(name, C, square=True, rows=size, batched=batched)
+    scale = np.abs(C).max(axis=(-2, -1))
+    if (np.abs(C / 2 - C.mT / 2).max(axis=(-2, -1)) > tol / 2 * scale).any():
         raise ValueError(f"{name} must be symmetric, but it differs from its transpose.")
-    C = C / 2 + C.T / 2
-    least = np.linalg.eigvalsh(C)[0]
-    if least < -tol * scale * len(C):
-        raise ValueError(
-            f"{name} must be positive semidefinite, but its least eigenvalue is {least:.3g}."
-        )
+    return C / 2 + C.mT / 2  # halved first, so that the sum cannot overflow
+
+
+def positive_semidefinite(name, C, *, size=None):
+    """C as a symmetric positive semidefinite matrix; defects of 1e-10 (relative) are rounding."""
+    C = symmetric(name, C, size=size)
+    _check_semidefinite(name, np.linalg.eigvalsh(C))
     return C
 
 
-def positive_definite(name, C, *, size=None, tol=1e-12):
-    """C as a symmetric positive definite matrix; its condition number must be below 1 / tol."""
-    C = positive_semidefinite(name, C, size=size)
-    values = np.linalg.eigvalsh(C)
-    if values[0] <= tol * values[-1]:
+def positive_definite(name, C, *, size=None):
+    """C as a symmetric positive definite matrix; its condition number must be below 1e12."""
+    C = symmetric(name, C, size=size)
+    _check_definite(name, np.linalg.eigvalsh(C))
+    return C
+
+
+def eigh_semidefinite(name, C, *, size=None):
+    """Eigenvalues, at least 0, and eigenvectors of a positive semidefinite C, checked by them."""
+    values, W = np.linalg.eigh(symmetric(name, C, size=size))
+    _check_semidefinite(name, values)
+    return np.maximum(values, 0), W
+
+
+def eigh_definite(name, C, *, size=None):
+    """Eigenvalues and eigenvectors of a positive definite C, checked by them."""
+    values, W = np.linalg.eigh(symmetric(name, C, size=size))
+    _check_definite(name, values)
+    return values, W
+
+
+def _check_semidefinite(name, values):
+    if values[0] < -1e-10 * np.abs(values).max():
+        raise ValueError(
+            f"{name} must be positive semidefinite, but its least eigenvalue is {values[0]:.3g}."
+        )
+
+
+def _check_definite(name, values):
+    if values[0] <= 1e-12 * values[-1]:
         raise ValueError(
             f"{name} must be positive definite, but its least eigenvalue is {values[0]:.3g}."
         )
-    return C
 
 
 def vector(name, x):

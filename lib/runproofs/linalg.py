@@ -44,8 +44,23 @@ def psd_sqrt(C):
     Raises ValueError if C is not symmetric or has a negative eigenvalue (both beyond rounding).
     Cost: one eigendecomposition, O(d^3).
     """
-    values, W = np.linalg.eigh(arguments.positive_semidefinite("C", C))
-    return (W * np.sqrt(np.maximum(values, 0))) @ W.T
+    values, W = arguments.eigh_semidefinite("C", C)
+    return (W * np.sqrt(values)) @ W.T
+
+
+def root_and_inverse(C):
+    """The symmetric positive definite root R of C, and R^{-1}.
+
+    C: (d, d), symmetric positive definite, of condition number below 1e12. Returns R and R^{-1},
+    both (d, d) and symmetric, with R R = C. Raises ValueError for any other C.
+    Cost: one eigendecomposition, O(d^3).
+
+    >>> root_and_inverse([[4, 0], [0, 16]])[1].tolist()
+    [[0.5, 0.0], [0.0, 0.25]]
+    """
+    values, W = arguments.eigh_definite("C", C)
+    roots = np.sqrt(values)
+    return (W * roots) @ W.T, (W / roots) @ W.T
 
 
 def random_orthogonal(n, rng):
