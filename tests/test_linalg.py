@@ -91,14 +91,14 @@ def test_root_and_inverse_of_any_condition_and_scale(d, decades, scale, seed):
 
 def test_definite_means_a_condition_number_below_1e12():
     np.testing.assert_allclose(root_and_inverse(np.diag([1, 1.1e-12]))[1][1, 1], 1.1e-12**-0.5)
-    with pytest.raises(ValueError, match="C must be positive definite, but .* is 9e-13"):
+    with pytest.raises(ValueError, match=r"C must be positive definite, but .* is 9e-13"):
         root_and_inverse(np.diag([1, 0.9e-12]))
     # asymmetry and negative eigenvalues of 1e-10, relatively, are rounding; more is an error
     np.testing.assert_allclose(psd_sqrt([[1, 0.99e-10], [0, 1]]), np.eye(2), atol=1e-10)
     np.testing.assert_allclose(psd_sqrt(np.diag([1e9, -0.09])), np.diag([1e9**0.5, 0]))
     with pytest.raises(ValueError, match="C must be symmetric"):
         psd_sqrt([[1, 1.01e-10], [0, 1]])
-    with pytest.raises(ValueError, match="eigenvalue is -0.11"):
+    with pytest.raises(ValueError, match=r"eigenvalue is -0\.11"):
         psd_sqrt(np.diag([1e9, -0.11]))
 
 
