@@ -7,12 +7,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from runproofs.linalg import (
+    isotropic_law,
     nuclear_norm,
     psd_sqrt,
     random_orthogonal,
     root_and_inverse,
     shrink,
     symmetric_part,
+    symmetric_with_spectrum,
     with_spectrum,
 )
 
@@ -134,6 +136,23 @@ def test_singular_subspaces_are_uniform():
     assert abs(draws.mean(0)).max() < 0.05
 
 
+@examples
+@given(st.lists(st.floats(-3, 3), min_size=1, max_size=6), seeds)
+def test_symmetric_matrix_with_prescribed_eigenvalues(mu, seed):
+    M = symmetric_with_spectrum(mu, seed)
+    assert (M == M.T).all()
+    np.testing.assert_allclose(np.linalg.eigvalsh(M), np.sort(mu), atol=1e-13)
+
+
+def test_eigenvectors_are_uniform():
+    rng = np.random.default_rng(2)
+    draws = np.array([symmetric_with_spectrum([1, 0, 0], rng) for _ in range(4000)])
+    # a projection onto a uniform line w in R^3: E w_i^2 = 1/3, E w_i^4 = 1/5, E w_i^2 w_j^2 = 1/15
+    np.testing.assert_allclose(draws.mean(0), np.eye(3) / 3, atol=0.025)
+    squares = (2 * np.eye(3) + 1) / 15
+    np.testing.assert_allclose((draws**2).mean(0), squares, atol=0.025)
+
+
 def test_same_seed_same_matrix():
     np.testing.assert_array_equal(with_spectrum(3, 2, [2, 1], 7), with_spectrum(3, 2, [2, 1], 7))
     assert not np.array_equal(random_orthogonal(3, 7), random_orthogonal(3, 8))
@@ -177,6 +196,13 @@ nan = float("nan")
             "C must be symmetric, but it differs from its transpose",
         ),
         (lambda: psd_sqrt(np.diag([1, -1])), "C must be positive semidefinite.*eigenvalue is -1"),
+        (lambda: symmetric_with_spectrum([1, nan], 0), "mu must have finite entries"),
+        (lambda: symmetric_with_spectrum([[1]], 0), "mu must be a non-empty vector"),
+        (lambda: symmetric_with_spectrum([1], -1), "rng must be .* at least 0, but it was -1"),
+        (lambda: with_spectrum(2, 2, [1], "a"), "rng must be a NumPy Generator or a seed.* 'a'"),
+        (lambda: random_orthogonal(2, 1.5), r"rng must be a NumPy Generator .* it was 1\.5"),
+        (lambda: random_orthogonal(2, None), "rng must be a NumPy Generator .* it was None"),
+        (lambda: isotropic_law(2, "a"), "rng must be a NumPy Generator .* it was 'a'"),
         (lambda: root_and_inverse([[1, 1], [1, 1]]), "C must be positive definite"),
         (lambda: root_and_inverse(-np.eye(2)), "C must be positive definite.*eigenvalue is -1"),
         (lambda: root_and_inverse(0 * np.eye(2)), "C must be positive definite.*eigenvalue is 0"),

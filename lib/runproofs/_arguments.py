@@ -43,7 +43,7 @@ def matrix(name, X, *, square=False, rows=None, columns=None, batched=False):
 def symmetric(name, C, *, size=None, batched=False, tol=1e-10):
     """C as a symmetric float64 matrix, or a batch; asymmetry up to tol (relative) is rounding."""
     C = matrix(name, C, square=True, rows=size, batched=batched)
-    if (C == C.mT).all():  # the usual case, several times faster than what follows
+    if (C.mT == C).all():  # the usual case, several times faster than what follows
         return C
     scale = np.abs(C).max(axis=(-2, -1))
     if (np.abs(C / 2 - C.mT / 2).max(axis=(-2, -1)) > tol / 2 * scale).any():

@@ -11,7 +11,7 @@ def cosine_schedule(initial, steps):
     """The step size t -> initial (1 + cos(pi t / steps)) / 2, which falls to 0 at t = steps.
 
     initial: larger than 0. steps: at least 1. Returns a function. Raises ValueError for bad
-    arguments. Cost: O(1) a call. Source: beyond the thesis, whose experiments keep it constant.
+    arguments. Cost: O(1) a call. Source: beyond the thesis.
 
     >>> [round(cosine_schedule(0.2, 100)(t), 3) for t in (0, 50, 100)]
     [0.2, 0.1, 0.0]
@@ -36,7 +36,7 @@ def step_decay(initial, factor, every):
 
 
 def step_sizes(step_size):
-    """A function of the step t = 0, 1, ..., from one or from a number.
+    """A function of the step t = 0, 1, ..., from a function or from a number.
 
     step_size: larger than 0, or a function whose values are at least 0. Returns a function that
     raises ValueError when it meets another value. Cost: O(1) a call.
@@ -48,7 +48,7 @@ def step_sizes(step_size):
     def checked(t):
         size = step_size(t)
         if not 0 <= size < inf:
-            raise ValueError(f"step_size must be finite and at least 0, but at t = {t} it is {size}.")
+            raise ValueError(f"step_size must be finite and at least 0, but at {t} it was {size}.")
         return size
 
     return checked

@@ -4,17 +4,19 @@ F and f are the untied and the tied objective of `linear.shallow`. A Hessian is 
 matrix in the row-major entries of U, then (untied) those of V: U[a, i] is coordinate a r + i.
 """
 
-from itertools import combinations
+from itertools import accumulate, combinations
+from math import comb
 from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import null_space
-from scipy.optimize import least_squares, minimize
+from scipy.optimize import least_squares
 
 from runproofs import _arguments as arguments
 from runproofs.linalg import symmetric_part
 from runproofs.linear import shallow
-from runproofs.linear.shallow import equalized_factors
+from runproofs.linear.shallow import equalized_factors, positive_part
+from runproofs.optimize import flatten, lbfgs, unflatten
 
 # ---------------------------------------------------------------------------------------- Hessians
 
@@ -28,7 +30,10 @@ def hessian(U, V, M, lam):
     """
     U, V = arguments.factors(U, V)
     M = arguments.matrix("M", M, rows=U.shape[-2], columns=V.shape[-2])
-    lam = arguments.nonnegative("lam", lam)
+    return _hessian(U, V, M, arguments.nonnegative("lam", lam))
+
+
+def _hessian(U, V, M, lam):
     cross = 2 * np.einsum("...ci,...aj->...aicj", V, U)
     same_column = np.einsum("...aici->...iac", cross)  # a view: what it adds, cross receives
     same_column += 4 * lam * np.einsum("...ai,...ci->...iac", U, V)
@@ -48,7 +53,10 @@ def tied_hessian(U, M, lam):
     """
     U = arguments.matrix("U", U, batched=True)
     M = symmetric_part(arguments.matrix("M", M, square=True, rows=U.shape[-2]))
-    lam = arguments.nonnegative("lam", lam)
+    return _tied_hessian(U, M, arguments.nonnegative("lam", lam))
+
+
+def _tied_hessian(U, M, lam):
     H = 4 * np.einsum("...bi,...aj->...aibj", U, U)
     same_column = np.einsum("...aibi->...iab", H)
     same_column += 8 * lam * np.einsum("...ai,...bi->...iab", U, U)
@@ -58,18 +66,25 @@ def tied_hessian(U, M, lam):
 
 
 def least_eigenvalue(H):
-    """Least eigenvalue of symmetric H (..., n, n), of the batch shape. Cost: O(n^3) a matrix."""
-    return np.linalg.eigvalsh(arguments.matrix("H", H, square=True, batched=True))[..., 0]
+    """Least eigenvalue of H.
+
+    H: (..., n, n), symmetric. Returns the batch shape. Raises ValueError for any other.
+    Cost: O(n^3) a matrix.
+
+    >>> float(least_eigenvalue(tied_hessian([[0.0]], [[2.0]], 1)))  # f = (2 - u^2)^2 + u^4
+    -8.0
+    """
+    return np.linalg.eigvalsh(arguments.symmetric("H", H, batched=True))[..., 0]
 
 
 def is_strict_saddle(H, tol=1e-10):
     """Whether H (..., n, n), the Hessian at a critical point, has a truly negative eigenvalue.
 
     tol: at least 0, relative to the largest absolute eigenvalue (the scale of the rounding errors).
-    Returns booleans of the batch shape; maxima count. Raises ValueError for bad arguments.
-    Cost: O(n^3) a matrix.
+    Returns booleans of the batch shape; maxima count. Raises ValueError for bad arguments, such as
+    an H that is not symmetric. Cost: O(n^3) a matrix.
     """
-    values = np.linalg.eigvalsh(arguments.matrix("H", H, square=True, batched=True))
+    values = np.linalg.eigvalsh(arguments.symmetric("H", H, batched=True))
     return values[..., 0] < -arguments.nonnegative("tol", tol) * np.abs(values).max(-1)
 
 
@@ -110,14 +125,19 @@ def tied_critical_points(M, r, lam):
 
     M: (d, d), or (d,) the eigenvalues of a diagonal one. r: at least 1. lam: at least 0.
     Returns a list of TiedCriticalPoint, one for each set of at most min(r, d) eigenvalues whose
-    sigma^2 of (2.19) are positive; the first is U = 0. Raises ValueError for bad arguments.
-    Cost: up to 2^d points of O(d r^2). Source: thesis, Lemma 5 and (2.19).
+    sigma^2 of (2.19) are positive, more than 1e-12 of the largest eigenvalue; the first is U = 0.
+    Raises ValueError for bad arguments, and if the positive eigenvalues have more than 2^16 such
+    sets. Cost: up to 2^d points of O(d r^2). Source: thesis, Lemma 5 and (2.19).
+
+    >>> [point.indices for point in tied_critical_points([2, 1], r=2, lam=0.5)]
+    [(), (0,), (1,), (0, 1)]
     """
     M = np.diag(arguments.vector("M", M)) if np.ndim(M) == 1 else symmetric_part(M)
     r = arguments.positive_integer("r", r)
     lam = arguments.nonnegative("lam", lam)
     mu, W = np.linalg.eigh(M)
     mu, W = mu[::-1], W[:, ::-1]
+    arguments.at_most("M and r", _subsets(_count_positive(mu), r), MOST_POINTS, "critical points")
     points = [TiedCriticalPoint(np.zeros((len(M), r)), ())]
     for E, x in _present_spectra(mu, r, lam):
         points.append(TiedCriticalPoint(equalized_factors(W[:, E], x, W[:, E], r)[0], E))
@@ -138,9 +158,14 @@ def all_tied_critical_points(M, r, lam):
     orthogonal (thesis, Lemma 4), so U consists of blocks of columns, each an equalized critical
     point of its own width and with its own eigenvalues, and of dead columns, here the last ones.
     Returns a list of TiedBlocks, one for each way to choose blocks; the first is U = 0.
-    Cost: the number of ways grows exponentially with r and d; for small problems.
+    Cost: O(r 2^d) for each point; their number grows exponentially with r and d.
     """
+    M = np.diag(arguments.vector("M", M)) if np.ndim(M) == 1 else symmetric_part(M)
     r = arguments.positive_integer("r", r)
+    positive = _count_positive(np.linalg.eigvalsh(M))
+    single = max(_subsets(positive, r), r if positive else 0)  # a bound that is quick to compute
+    for ways in (single, _ways_to_choose_blocks(positive, r) if single <= MOST_POINTS else 0):
+        arguments.at_most("M and r", ways, MOST_POINTS, "critical points")
     blocks = [(k, p) for k in range(1, r + 1) for p in tied_critical_points(M, k, lam) if p.indices]
     points = [TiedBlocks(np.zeros((len(M), r)), ())]
     for point in points:  # which grows: to each point further blocks, by their first eigenvalue
@@ -162,15 +187,19 @@ def critical_points(M, r, lam, rng):
     Returns a list of CriticalPoint: for each number of live units and each set of singular pairs
     that they can carry, one with all other units dead (u_i = v_i = 0) and, where M or M^T has a
     null space, one with some of these half dead (one half 0, the other a random null vector).
-    Columns are rescaled by a random (U D, V D^{-1}) and permuted. ValueError for bad arguments.
+    Columns are rescaled by a random (U D, V D^{-1}) and permuted. Raises ValueError for bad
+    arguments, and if there may be more than 2^16 sets.
     Cost: up to r 2^min(d2, d0) points of O((d2 + d0) r^2).
     Source: thesis, Lemma 5 and (2.19), carried over to Problem (2.6).
     """
     M = arguments.matrix("M", M)
     r = arguments.positive_integer("r", r)
     lam = arguments.nonnegative("lam", lam)
-    rng = np.random.default_rng(rng)
+    rng = arguments.generator(rng)
     W, sigma, Yt = np.linalg.svd(M, full_matrices=False)
+    pairs = _count_positive(sigma)
+    ways = sum(_subsets(pairs, live) for live in range(1, r + 1))
+    arguments.at_most("M and r", ways, MOST_POINTS, "critical points")
     nulls = [(k, N) for k, N in enumerate((null_space(M.T), null_space(M))) if N.size]
     carried = [(0, (), None)]
     for live in range(1, r + 1):
@@ -191,14 +220,44 @@ def critical_points(M, r, lam, rng):
     return points
 
 
+MOST_POINTS = 2**16  # a few seconds' worth
+
+
 def _present_spectra(sigma, r, lam):
     """Non-empty index sets E that r columns can carry, with their positive solution x of (2.19)."""
-    rounding = 1e-12 * np.abs(sigma).max()
-    for k in range(1, min(r, sigma.size) + 1):
-        for E in combinations(range(sigma.size), k):
-            x = sigma[list(E)] - lam * sigma[list(E)].sum() / (r + lam * k)
-            if x.min() > rounding:
+    positive = range(_count_positive(sigma))  # the first: x_i is less than sigma_i
+    for k in range(1, min(r, len(positive)) + 1):
+        for E in combinations(positive, k):
+            x, _ = positive_part(sigma[list(E)], lam / r)
+            if x.size == k and x[-1] > _rounding(sigma):
                 yield E, x
+
+
+def _rounding(sigma):
+    return 1e-12 * np.abs(sigma).max()
+
+
+def _count_positive(sigma):
+    return int(np.count_nonzero(sigma > _rounding(sigma)))
+
+
+def _subsets(n, largest):
+    """Number of subsets of n things with at most so many members."""
+    return sum(comb(n, k) for k in range(min(n, largest) + 1))
+
+
+def _ways_to_choose_blocks(n, r):
+    """Number of sets of disjoint blocks of n things, each at least as wide as large, r in all."""
+    ways, up_to = [[1] * (r + 1)], [range(1, r + 2)]
+    for m in range(1, n + 1):
+        row = [1]
+        for width in range(1, r + 1):  # thing m is in no block, or in one of s things
+            sizes = range(1, min(m, width) + 1)
+            blocks = sum(comb(m - 1, s - 1) * up_to[m - s][width - s] for s in sizes)
+            row.append(ways[-1][width] + blocks)
+        ways.append(row)
+        up_to.append(list(accumulate(row)))
+    return ways[n][r]
 
 
 def _disguised(U, V, rng):
@@ -219,27 +278,39 @@ def find_critical_point(U, V, M, lam):
     Cost: O(n^3) an iteration, n = (d2 + d0) r.
     """
     U, V = arguments.factors(arguments.matrix("U", U), arguments.matrix("V", V))
+    M = arguments.matrix("M", M, rows=len(U), columns=len(V))
+    lam = arguments.nonnegative("lam", lam)
 
     def pair(z):
-        return z[: U.size].reshape(U.shape), z[U.size :].reshape(V.shape)
+        return unflatten(z, (U.shape, V.shape))
 
-    return pair(
-        _least_squares(
-            lambda z: _flat(*shallow.gradient(*pair(z), M, lam)),
-            lambda z: hessian(*pair(z), M, lam),
-            _flat(U, V),
-        )
-    )
+    def gradient(z):
+        return flatten(shallow.value_and_gradient(*pair(z), M, lam)[1:])
+
+    return tuple(pair(_root(gradient, lambda z: _hessian(*pair(z), M, lam), flatten((U, V)))))
 
 
 def find_tied_critical_point(U, M, lam):
-    """A critical point of f near the start U (d, r); otherwise as `find_critical_point`."""
+    """A critical point of f near a start: least squares on the gradient.
+
+    U: (d, r) the start. M: (d, d); only its symmetric part matters. lam: at least 0. Returns U
+    (d, r), where the search stopped. Otherwise as `find_critical_point`, with n = d r.
+    """
     U = arguments.matrix("U", U)
-    return _least_squares(
-        lambda z: shallow.tied_gradient(z.reshape(U.shape), M, lam).ravel(),
-        lambda z: tied_hessian(z.reshape(U.shape), M, lam),
-        U.ravel(),
-    ).reshape(U.shape)
+    M = symmetric_part(arguments.matrix("M", M, square=True, rows=len(U)))
+    lam = arguments.nonnegative("lam", lam)
+
+    def gradient(z):
+        X = z.reshape(U.shape)
+        return 2 * shallow.value_and_gradient(X, X, M, lam)[1].ravel()
+
+    z = _root(gradient, lambda z: _tied_hessian(z.reshape(U.shape), M, lam), U.ravel())
+    return z.reshape(U.shape)
+
+
+def _root(function, jacobian, z):
+    tightest = dict.fromkeys(("ftol", "xtol", "gtol"), np.finfo(float).eps)
+    return least_squares(function, z, jacobian, method="lm", **tightest).x
 
 
 class Descent(NamedTuple):
@@ -259,11 +330,15 @@ def descend(M, r, lam, starts, rng, tied=False):
     is balanced, ||u_i|| = ||v_i||, and goes on while that helps: between very unequal columns
     gradients are tiny far from any critical point. Raises ValueError for bad arguments.
     Cost: O(d2 d0 r) an iteration, some hundred iterations a start.
+
+    >>> descend([[3, 0], [0, 2]], r=1, lam=1, starts=2, rng=0).values.round(6).tolist()
+    [8.5, 8.5]
     """
     M = arguments.matrix("M", M, square=tied)
     r = arguments.positive_integer("r", r)
+    lam = arguments.nonnegative("lam", lam)
     starts = arguments.positive_integer("starts", starts)
-    rng = np.random.default_rng(rng)
+    rng = arguments.generator(rng)
     scale = np.linalg.norm(M, 2) or 1.0  # the solver's tolerances are meant for numbers of order 1
     run = _tied_descent if tied else _untied_descent
     ends = [run(M / scale, r, lam, rng) for _ in range(starts)]
@@ -277,9 +352,10 @@ def _tied_descent(M, r, lam, rng):
 
     def value_and_gradient(z):
         U = z.reshape(shape)
-        return shallow.tied_objective(U, M, lam), shallow.tied_gradient(U, M, lam).ravel()
+        value, gU, gV = shallow.value_and_gradient(U, U, M, lam)
+        return value, (gU + gV).ravel()
 
-    value, z = _lbfgs(value_and_gradient, rng.standard_normal(shape).ravel() / np.sqrt(r))
+    z, value = lbfgs(value_and_gradient, rng.standard_normal(shape).ravel() / np.sqrt(r))
     return value, z.reshape(shape), z.reshape(shape)
 
 
@@ -290,26 +366,12 @@ def _untied_descent(M, r, lam, rng):
         return z[: d2 * r].reshape(d2, r), z[d2 * r :].reshape(d0, r)
 
     def value_and_gradient(z):
-        return shallow.objective(*pair(z), M, lam), _flat(*shallow.gradient(*pair(z), M, lam))
+        value, *gradients = shallow.value_and_gradient(*pair(z), M, lam)
+        return value, flatten(gradients)
 
-    value, z = _lbfgs(value_and_gradient, rng.standard_normal((d2 + d0) * r) / np.sqrt(r))
+    z, value = lbfgs(value_and_gradient, rng.standard_normal((d2 + d0) * r) / np.sqrt(r))
     while True:
         before = value
-        value, z = _lbfgs(value_and_gradient, _flat(*shallow.balance(*pair(z))))
+        z, value = lbfgs(value_and_gradient, flatten(shallow.balance(*pair(z))))
         if not value < before * (1 - 1e-13):
             return value, *pair(z)
-
-
-def _flat(*arrays):
-    return np.concatenate([X.ravel() for X in arrays])
-
-
-def _least_squares(residuals, jacobian, z):
-    tightest = dict.fromkeys(("ftol", "xtol", "gtol"), np.finfo(float).eps)
-    return least_squares(residuals, z, jacobian, method="lm", **tightest).x
-
-
-def _lbfgs(value_and_gradient, z):
-    options = {"maxiter": 10_000, "maxfun": 20_000, "ftol": 0.0, "gtol": 1e-11}
-    result = minimize(value_and_gradient, z, jac=True, method="L-BFGS-B", options=options)
-    return result.fun, result.x
