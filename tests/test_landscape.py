@@ -207,7 +207,8 @@ def test_enumerated_critical_points_of_any_scale(scale):
     scaled = landscape.tied_critical_points(scale * M, 3, 0.5)
     assert [p.indices for p in scaled] == [p.indices for p in unit]
     for p, q in zip(unit, scaled, strict=True):
-        np.testing.assert_allclose(q.U, np.sqrt(scale) * p.U, atol=1e-13 * np.sqrt(scale))
+        np.testing.assert_allclose(q.U @ q.U.T / scale, p.U @ p.U.T, atol=1e-13)
+        np.testing.assert_allclose((q.U**2).sum(0) / scale, (p.U**2).sum(0), atol=1e-13)
     assert len(landscape.all_tied_critical_points(scale * M, 2, 0.5)) == 13
     counts = [len(landscape.critical_points(s * M, 3, 0.5, 0)) for s in (1.0, scale)]
     assert counts[0] == counts[1] == 1 + 3 + 6 + 7 + 1 + 3 + 6  # live units, some with half dead
