@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from runproofs import _arguments as arguments
 from runproofs.linalg import random_orthogonal, with_spectrum
 from runproofs.linear import landscape, shallow
+from runproofs.linear.landscape.enumeration import _subsets, _ways_to_choose_blocks
 
 examples = settings(deadline=None, max_examples=30, derandomize=True)
 sizes, seeds = st.integers(1, 4), st.integers(0, 2**32 - 1)
@@ -231,9 +232,9 @@ def test_enumerated_critical_points_at_large_rates(lam):
 @pytest.mark.parametrize(("d", "r"), [(1, 1), (1, 5), (3, 2), (3, 3), (4, 3), (3, 5)])
 def test_the_number_of_points_is_known_beforehand(d, r):
     points = landscape.all_tied_critical_points(np.arange(d) + 5.0, r, 1e-6)
-    assert len(points) == landscape._ways_to_choose_blocks(d, r)
+    assert len(points) == _ways_to_choose_blocks(d, r)
     sets = landscape.tied_critical_points(np.arange(d) + 5.0, r, 1e-6)
-    assert len(sets) == landscape._subsets(d, r)
+    assert len(sets) == _subsets(d, r)
 
 
 def test_too_many_points_are_refused_at_once():
