@@ -1,12 +1,14 @@
-"""Benchmarks of Chapter 2: equalizers, and SGD with dropout."""
+"""Benchmarks of Chapter 2: equalizers, objectives, descents, and SGD with dropout."""
 
-from functools import partial
+from functools import cache, partial
 from time import process_time
 
 import numpy as np
 import torch
+from scipy.optimize import minimize
 
-from runproofs.linalg import with_spectrum
+from runproofs.linalg import isotropic_law, psd_sqrt, with_spectrum
+from runproofs.linear import landscape, shallow
 from runproofs.linear.equalize import (
     equalize_fft,
     equalizer,
@@ -16,6 +18,7 @@ from runproofs.linear.equalize import (
     rotate,
 )
 from runproofs.linear.training import train_linear
+from runproofs.masks import expectation
 from runproofs.training import cosine_schedule
 
 torch.set_num_threads(1)
@@ -47,7 +50,13 @@ EQUALIZERS = {
     "plane rotations, Q": (lambda U, gram: equalizer(U), 4096),
     "Fourier, U Q": (equalize_fft, 4096),
     "Fourier, Q": (lambda U, gram: equalizer_fft(gram), 4096),
+    "one product U Q": (lambda U, gram: U @ some_matrix(gram.size), 4096),
 }
+
+
+@cache
+def some_matrix(r):
+    return np.random.default_rng(1).standard_normal((r, r))
 
 
 def equalizers():
@@ -72,6 +81,92 @@ def equalizers():
         f"Relative spread of squared norms at r = 4096: rotations {spread(U @ equalizer(U)):.0e}, "
         f"Fourier {spread(np.sqrt(gram)[:, None] * equalizer_fft(gram)):.0e}."
     )
+
+
+def formula(U, V, M, lam, C):
+    """The objective as one would write it down."""
+    residual = M - U @ V.T
+    loss = (residual @ C * residual).sum()
+    return loss + lam * ((U * U).sum(axis=0) * (V * (C @ V)).sum(axis=0)).sum()
+
+
+def objectives():
+    """The objective with a second moment C, beside its formula"""
+    yield f"{'milliseconds at d0 =':24}" + "".join(f"{d0:>9}" for d0 in (64, 200, 400, 800))
+    rows = {"formula": [], "checked": [], "with psd_sqrt(C)": []}
+    for d0 in (64, 200, 400, 800):
+        rng = np.random.default_rng(0)
+        U, V, M = (rng.standard_normal(shape) for shape in ((10, 10), (d0, 10), (10, d0)))
+        A = rng.standard_normal((d0, d0))
+        given = U, V, M, 0.5, A @ A.T
+        rows["formula"].append(seconds(partial(formula, *given)))
+        rows["checked"].append(seconds(partial(shallow.objective, *given)))
+        rows["with psd_sqrt(C)"].append(seconds(partial(psd_sqrt, given[-1])))
+    for name, times in rows.items():
+        yield f"{name:24}" + "".join(f"{1e3 * t:9.2f}" for t in times)
+    ratios = np.divide(rows["checked"], rows["formula"])
+    yield f"{'checked / formula':24}" + "".join(f"{ratio:9.1f}" for ratio in ratios)
+
+
+def plain_descent(M, r, lam, starts, rng):
+    """L-BFGS on the public functions, which check their arguments each time."""
+
+    def value_and_gradient(z):
+        U, V = z[: len(M) * r].reshape(-1, r), z[len(M) * r :].reshape(-1, r)
+        gradients = shallow.gradient(U, V, M, lam)
+        return shallow.objective(U, V, M, lam), np.concatenate([g.ravel() for g in gradients])
+
+    rng, values = np.random.default_rng(rng), []
+    options = {"maxiter": 10_000, "maxfun": 20_000, "ftol": 0.0, "gtol": 1e-11}
+    for _ in range(starts):
+        z, value = rng.standard_normal(sum(M.shape) * r) / np.sqrt(r), np.inf
+        while True:  # as in `descend`: balance, and go on while that helps
+            before = value
+            end = minimize(value_and_gradient, z, jac=True, method="L-BFGS-B", options=options)
+            value = end.fun
+            if not value < before * (1 - 1e-13):
+                break
+            U, V = end.x[: len(M) * r].reshape(-1, r), end.x[len(M) * r :].reshape(-1, r)
+            z = np.concatenate([X.ravel() for X in shallow.balance(U, V)])
+        values.append(value)
+    return np.array(values)
+
+
+def descents():
+    """Descents from 5 random starts, with and without checks in the loop"""
+    yield f"{'milliseconds':24}{'checked':>9}{'descend':>9}{'ratio':>9}"
+    for d, r in ((3, 3), (10, 5), (30, 10)):
+        M = with_spectrum(d, d, np.exp(-0.5 * np.arange(d)), 0)
+        M /= np.linalg.norm(M, 2)
+        plain = partial(plain_descent, M, r, 0.5, 5, 0)
+        ours = partial(landscape.descend, M, r, 0.5, 5, 0)
+        assert np.allclose(plain().min(), ours().values.min(), rtol=1e-9)
+        a, b = np.min([(seconds(plain, 0.01), seconds(ours, 0.01)) for _ in range(3)], axis=0)
+        yield f"{f'{d} x {d}, r = {r}':24}{1e3 * a:9.1f}{1e3 * b:9.1f}{a / b:9.1f}"
+
+
+def mask_by_mask(U, V, X, Y, theta):
+    """The loss over all masks, one product for each."""
+    hidden = X @ V
+
+    def loss(b):
+        return ((Y - (b * hidden) @ U.T / theta) ** 2).sum(axis=1).mean()
+
+    return expectation(loss, U.shape[1], theta)
+
+
+def enumerations():
+    """The loss over all masks, 10 samples: mask by mask, and many masks a product"""
+    yield f"{'milliseconds':24}{'loop':>9}{'batched':>9}{'ratio':>9}"
+    X = isotropic_law(5, 0)
+    for r in (6, 10, 14):
+        rng = np.random.default_rng(0)
+        U, V, M = (rng.standard_normal(shape) for shape in ((6, r), (5, r), (6, 5)))
+        given = U, V, X, X @ M.T, 0.5
+        assert np.isclose(mask_by_mask(*given), shallow.objective_by_enumeration(*given))
+        a = seconds(partial(mask_by_mask, *given))
+        b = seconds(partial(shallow.objective_by_enumeration, *given))
+        yield f"{f'r = {r}, {2**r} masks':24}{1e3 * a:9.2f}{1e3 * b:9.2f}{a / b:9.1f}"
 
 
 def plain_loop(M, theta, U, V, steps, step_size, generator):
@@ -110,4 +205,4 @@ def algorithm_1():
     yield f"The six panels of Figure 2-3 at full scale, in float32: {minutes:.1f} minutes."
 
 
-TABLES = [equalizers, algorithm_1]
+TABLES = [equalizers, objectives, descents, enumerations, algorithm_1]

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from runproofs.linalg import random_orthogonal
 from runproofs.linear.equalize import (
+    column_norms,
     equalize_fft,
     equalizer,
     equalizer_as_printed,
@@ -192,6 +193,46 @@ def test_importance_scores(d2, d0, r, seed):
     np.testing.assert_allclose(as_torch.numpy(), by_hand, rtol=1e-13)
 
 
+@pytest.mark.parametrize("batch", [(), (3,), (2, 3)])
+@pytest.mark.parametrize("scale", [2.0**-600, 2.0**-300, 1.0, 2.0**300, 2.0**600])
+def test_importance_scores_of_any_scale_in_numpy_and_torch(batch, scale):
+    import torch
+
+    rng = np.random.default_rng(0)
+    U, V = rng.standard_normal((*batch, 3, 5)), rng.standard_normal((*batch, 4, 5))
+    U[..., 1] = 0
+    plain = np.sqrt((U**2).sum(-2)) * np.sqrt((V**2).sum(-2))
+    np.testing.assert_allclose(importance_scores(U * scale, V / scale), plain, rtol=1e-15)
+    roots = np.sqrt(scale)  # both of the same scale, up to 1e90 each
+    np.testing.assert_allclose(importance_scores(U * roots, V * roots), plain * scale, rtol=1e-15)
+    U, V = torch.tensor(U), torch.tensor(V)
+    np.testing.assert_allclose(importance_scores(U * scale, V / scale), plain, rtol=1e-15)
+    single = importance_scores((U * 1e25).float(), (V / 1e25).float())
+    assert single.dtype == torch.float32
+    np.testing.assert_allclose(single, plain, rtol=1e-6)
+
+
+def test_column_norms_are_exact_where_the_plain_formula_is_and_keep_infinities():
+    np.testing.assert_array_equal(
+        column_norms(np.array([[3.0, 0, 1e300], [4, 0, 0]])), [5, 0, 1e300]
+    )
+    np.testing.assert_array_equal(column_norms(np.array([[5e-324]])), [5e-324])
+    with np.errstate(over="ignore"):
+        norms = column_norms(np.array([[np.inf, np.nan, 1.0], [1, 1, 0]]))
+    np.testing.assert_array_equal(norms, [np.inf, np.nan, 1])
+    X = np.random.default_rng(0).standard_normal((50, 40))
+    np.testing.assert_array_equal(column_norms(X), np.sqrt((X * X).sum(0)))
+
+
+def test_gradients_of_scores_in_torch():
+    import torch
+
+    U, V = (torch.tensor(X, requires_grad=True) for X in ([[3.0], [4.0]], [[2.0]]))
+    gU, gV = torch.autograd.grad(importance_scores(U, V).sum(), (U, V))
+    np.testing.assert_allclose(gU, [[1.2], [1.6]])  # ||v|| u / ||u||
+    np.testing.assert_allclose(gV, [[5]])
+
+
 @given(matrices(max_r=40), seeds)
 def test_is_equalized_for_one_factor(U, seed):
     rng = np.random.default_rng(seed)
@@ -217,6 +258,49 @@ def test_is_equalized_for_a_pair(d2, d0, r, seed):
     if r > 1:
         V[:, 0] *= 1.001
         assert not is_equalized(U, V)
+
+
+@pytest.mark.parametrize("scale", [1e-200, 1e-80, 1.0, 1e80, 1e200])
+def test_joint_equalization_does_not_see_the_scale_of_columns(scale):
+    assert is_equalized([[scale, 1 / scale]], [[1 / scale, scale]])
+    assert is_equalized([[scale, scale]], [[scale, scale]])
+    assert not is_equalized([[scale, scale]], [[scale, -scale]])
+    assert not is_equalized([[scale, 1 / scale]], [[1.001 / scale, scale]])
+    assert is_equalized([[scale, 1 / scale]], [[1.001 / scale, scale]], tol=1e-3)
+    assert not is_equalized([[scale, scale, 0]], [[scale, scale, 1]])
+    assert is_equalized([[scale, scale]])
+    assert not is_equalized([[scale, 1.001 * scale]])
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        (0, 1, 3.0, 4.0),
+        (0, 0, 0.6, 0.8),
+        (0, 1, np.nan, 0.0),
+        (0.5, 1, 1.0, 0.0),
+        (-1, 1, 1.0, 0.0),
+        (0, 2, 1.0, 0.0),
+        (0, 1, 0.6, 0.8 + 1e-9),
+        (0, 1, 1.0),
+    ],
+)
+def test_rotations_that_are_none_are_refused(wrong):
+    with pytest.raises(ValueError, match=r"^rotations must .*\.$"):
+        rotate(np.eye(2), [(0, 1, 0.6, 0.8), wrong])
+    np.testing.assert_array_equal(rotate(np.eye(2), [(0, 1, 0.6, 0.8)]), [[0.6, -0.8], [0.8, 0.6]])
+    np.testing.assert_array_equal(rotate(np.eye(2), []), np.eye(2))
+
+
+def test_mixed_kinds_and_empty_tensors_are_refused():
+    import torch
+
+    T = torch.ones(2, 3)
+    for U, V in ((T, np.ones((2, 3))), (np.ones((2, 3)), T), (T[0], T[0]), (T[:0], T)):
+        with pytest.raises(ValueError, match="U and V must both be arrays or both tensors"):
+            importance_scores(U, V)
+    with pytest.raises(ValueError, match=r"U and V must agree .*\(2, 3\) and \(2, 2\)"):
+        importance_scores(T, T[:, :2])
 
 
 def test_equal_products_are_not_joint_equalization():
@@ -245,6 +329,10 @@ NAN = np.array([[1.0, np.nan]])
         (equalize_fft, (np.ones((2, 3)), np.ones(4)), "X"),
         (hadamard, (0,), "k"),
         (hadamard, (2.0,), "k"),
+        (hadamard, (14,), "k must be at most 13"),
+        (hadamard_as_printed, (14,), "k must be at most 13"),
+        (is_equalized, (np.eye(2), None, -1), "tol must be a number that is at least 0"),
+        (is_equalized, (np.eye(2), np.eye(2), -1), "tol must be a number that is at least 0"),
         (hadamard_as_printed, (-1,), "k"),
         (importance_scores, (np.ones((2, 3)), np.ones((2, 4))), "U and V"),
         (is_equalized, (NAN,), "U"),

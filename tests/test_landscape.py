@@ -8,8 +8,10 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from runproofs import _arguments as arguments
 from runproofs.linalg import random_orthogonal, with_spectrum
 from runproofs.linear import landscape, shallow
+from runproofs.linear.landscape.enumeration import _subsets, _ways_to_choose_blocks
 
 examples = settings(deadline=None, max_examples=30, derandomize=True)
 sizes, seeds = st.integers(1, 4), st.integers(0, 2**32 - 1)
@@ -198,6 +200,61 @@ def test_untied_critical_points_are_global_or_strict(sigma, extra, r, lam, seed)
     assert min(values) == pytest.approx(best, rel=1e-10, abs=1e-12)
 
 
+@pytest.mark.parametrize("scale", [1e-12, 1.0, 1e6, 1e150])
+def test_enumerated_critical_points_of_any_scale(scale):
+    M = np.diag([3.0, 2, 1, 0])
+    unit = landscape.tied_critical_points(M, 3, 0.5)
+    assert len(unit) == 8
+    scaled = landscape.tied_critical_points(scale * M, 3, 0.5)
+    assert [p.indices for p in scaled] == [p.indices for p in unit]
+    for p, q in zip(unit, scaled, strict=True):
+        np.testing.assert_allclose(q.U @ q.U.T / scale, p.U @ p.U.T, atol=1e-13)
+        np.testing.assert_allclose((q.U**2).sum(0) / scale, (p.U**2).sum(0), atol=1e-13)
+    assert len(landscape.all_tied_critical_points(scale * M, 2, 0.5)) == 13
+    counts = [len(landscape.critical_points(s * M, 3, 0.5, 0)) for s in (1.0, scale)]
+    assert counts[0] == counts[1] == 1 + 3 + 6 + 7 + 1 + 3 + 6  # live units, some with half dead
+
+
+def test_an_eigenvalue_is_present_if_it_is_more_than_rounding():
+    for small, present in ((1.1e-12, True), (0.9e-12, False)):
+        points = landscape.tied_critical_points([1e3, 1e3 * small], 2, 0.0)
+        assert ((0, 1) in [p.indices for p in points]) == present
+
+
+@pytest.mark.parametrize("lam", [1e9, 1e308])
+def test_enumerated_critical_points_at_large_rates(lam):
+    points = landscape.tied_critical_points(np.ones(3), 3, min(lam, 1e9))
+    assert len(points) == 8  # equal eigenvalues are all kept, however small
+    assert len(landscape.tied_critical_points([3.0, 2], 2, lam)) <= 3
+    np.testing.assert_allclose((points[-1].U ** 2).sum(), 3 / (1 + 1e9), rtol=1e-12)
+
+
+@pytest.mark.parametrize(("d", "r"), [(1, 1), (1, 5), (3, 2), (3, 3), (4, 3), (3, 5)])
+def test_the_number_of_points_is_known_beforehand(d, r):
+    points = landscape.all_tied_critical_points(np.arange(d) + 5.0, r, 1e-6)
+    assert len(points) == _ways_to_choose_blocks(d, r)
+    sets = landscape.tied_critical_points(np.arange(d) + 5.0, r, 1e-6)
+    assert len(sets) == _subsets(d, r)
+
+
+def test_too_many_points_are_refused_at_once():
+    some, many = 65536, "M and r must allow at most 65536 critical points, but there may be"
+    for call, count in (
+        (lambda: landscape.tied_critical_points(np.ones(17), 17, 1), 2**17),
+        (lambda: landscape.tied_critical_points(np.ones(400), 2, 1), 1 + 400 + 400 * 399 // 2),
+        (lambda: landscape.all_tied_critical_points(np.ones(8), 8, 1), 199361),
+        (lambda: landscape.all_tied_critical_points(np.ones(30), 30, 1), 2**30),
+        (lambda: landscape.all_tied_critical_points([1.0], some + 1, 1), some + 1),
+        (lambda: landscape.critical_points(np.eye(16), 16, 1, 0), None),
+    ):
+        with pytest.raises(ValueError, match=many if count is None else f"{many} {count}"):
+            call()
+    # eigenvalues that no critical point can have do not count
+    assert len(landscape.tied_critical_points(-np.ones(40), 40, 1)) == 1
+    assert len(landscape.tied_critical_points(np.diag([1.0, 2] + [0] * 30), 5, 1e-3)) == 4
+    arguments.at_most("M and r", some, some, "critical points")
+
+
 # ---------------------------------------------------------------- found critical points, descents
 
 
@@ -261,6 +318,26 @@ def test_tied_descents_all_reach_the_closed_form(d, r, lam):
     np.testing.assert_array_equal(found.U, found.V)
 
 
+def test_tied_search_sees_the_symmetric_part_only():
+    rng = np.random.default_rng(0)
+    M, U = rng.standard_normal((3, 3)), rng.standard_normal((3, 2))
+    found = landscape.find_tied_critical_point(U, M, 0.3)
+    np.testing.assert_array_equal(found, landscape.find_tied_critical_point(U, (M + M.T) / 2, 0.3))
+    assert largest(shallow.tied_gradient(found, M, 0.3)) < 1e-9
+
+
+def test_loops_of_the_searches_check_no_arguments(monkeypatch):
+    M, U, V = np.eye(3), np.eye(3, 2) + 0.1, np.eye(3, 2) - 0.1
+    matrix, calls = arguments.matrix, []
+    monkeypatch.setattr(arguments, "matrix", lambda *a, **k: calls.append(a[0]) or matrix(*a, **k))
+    landscape.descend(M, 2, 1, 2, 0, tied=True)
+    landscape.find_critical_point(U, V, M, 1)
+    landscape.find_tied_critical_point(U, M, 1)
+    assert len(calls) <= 12
+    landscape.descend(M, 2, 1, 2, 0)  # which balances between its runs
+    assert len(calls) <= 40
+
+
 def test_descent_of_nothing():
     assert landscape.descend(np.zeros((2, 3)), 2, 1, 2, 0).values == pytest.approx(0, abs=1e-9)
 
@@ -280,6 +357,18 @@ I, nan = np.eye(2), float("nan")
         (lambda: landscape.tied_hessian(I, np.ones((2, 3)), 1), "M must be a square matrix"),
         (lambda: landscape.tied_hessian(I, I, nan), "lam must have finite entries"),
         (lambda: landscape.least_eigenvalue(np.ones((2, 3))), "H must be a square matrix"),
+        (
+            lambda: landscape.least_eigenvalue([[1, 5], [0, 1]]),
+            "H must be symmetric, but it differs",
+        ),
+        (lambda: landscape.least_eigenvalue([I, [[1, 5], [0, 1]]]), "H must be symmetric"),
+        (lambda: landscape.is_strict_saddle([[1, 5], [0, 1]]), "H must be symmetric"),
+        (
+            lambda: landscape.critical_points(I, 1, 1, "a"),
+            "rng must be a NumPy Generator or a seed",
+        ),
+        (lambda: landscape.descend(I, 1, 1, 1, -1), "rng must be .* a seed.* it was -1"),
+        (lambda: landscape.find_tied_critical_point(I, np.ones((2, 3)), 1), "M must be a square"),
         (lambda: landscape.is_strict_saddle(I, -1), "tol must be a number that is at least 0"),
         (lambda: landscape.is_strict_saddle(I[0]), "H must be a square matrix or a batch"),
         (lambda: landscape.tied_critical_points(np.ones((2, 3)), 1, 1), "M must be a square"),

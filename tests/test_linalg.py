@@ -7,11 +7,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from runproofs.linalg import (
+    isotropic_law,
     nuclear_norm,
     psd_sqrt,
     random_orthogonal,
+    root_and_inverse,
     shrink,
     symmetric_part,
+    symmetric_with_spectrum,
     with_spectrum,
 )
 
@@ -74,6 +77,34 @@ def test_psd_root(d, rank, seed):
 
 
 @examples
+@given(sizes, st.floats(0, 10), st.sampled_from([1e-200, 1e-12, 1.0, 1e6, 1e200]), seeds)
+def test_root_and_inverse_of_any_condition_and_scale(d, decades, scale, seed):
+    Q = random_orthogonal(d, seed)
+    values = scale * 10 ** -np.linspace(0, decades, d)
+    C = (Q * values) @ Q.T
+    R, inverse = root_and_inverse(C)
+    np.testing.assert_array_equal([R.shape, inverse.shape], [(d, d)] * 2)
+    np.testing.assert_allclose(R @ R, C, rtol=0, atol=1e-14 * scale)
+    np.testing.assert_allclose(R @ inverse, np.eye(d), atol=1e-15 * 10**decades + 1e-14)
+    np.testing.assert_allclose(R, R.T, atol=1e-15 * np.sqrt(scale))
+    assert np.linalg.eigvalsh(R)[0] > 0
+    np.testing.assert_allclose(R, psd_sqrt(C), rtol=0, atol=1e-15 * np.sqrt(scale))
+
+
+def test_definite_means_a_condition_number_below_1e12():
+    np.testing.assert_allclose(root_and_inverse(np.diag([1, 1.1e-12]))[1][1, 1], 1.1e-12**-0.5)
+    with pytest.raises(ValueError, match=r"C must be positive definite, but .* is 9e-13"):
+        root_and_inverse(np.diag([1, 0.9e-12]))
+    # asymmetry and negative eigenvalues of 1e-10, relatively, are rounding; more is an error
+    np.testing.assert_allclose(psd_sqrt([[1, 0.99e-10], [0, 1]]), np.eye(2), atol=1e-10)
+    np.testing.assert_allclose(psd_sqrt(np.diag([1e9, -0.09])), np.diag([1e9**0.5, 0]))
+    with pytest.raises(ValueError, match="C must be symmetric"):
+        psd_sqrt([[1, 1.01e-10], [0, 1]])
+    with pytest.raises(ValueError, match=r"eigenvalue is -0\.11"):
+        psd_sqrt(np.diag([1e9, -0.11]))
+
+
+@examples
 @given(sizes, seeds)
 def test_symmetric_part_is_the_nearest_symmetric_matrix(d, seed):
     rng = np.random.default_rng(seed)
@@ -103,6 +134,23 @@ def test_singular_subspaces_are_uniform():
     np.testing.assert_allclose((draws @ draws.mT).mean(0), np.eye(4) / 2, atol=0.025)
     np.testing.assert_allclose((draws.mT @ draws).mean(0), np.eye(3) * 2 / 3, atol=0.025)
     assert abs(draws.mean(0)).max() < 0.05
+
+
+@examples
+@given(st.lists(st.floats(-3, 3), min_size=1, max_size=6), seeds)
+def test_symmetric_matrix_with_prescribed_eigenvalues(mu, seed):
+    M = symmetric_with_spectrum(mu, seed)
+    assert (M == M.T).all()
+    np.testing.assert_allclose(np.linalg.eigvalsh(M), np.sort(mu), atol=1e-13)
+
+
+def test_eigenvectors_are_uniform():
+    rng = np.random.default_rng(2)
+    draws = np.array([symmetric_with_spectrum([1, 0, 0], rng) for _ in range(4000)])
+    # a projection onto a uniform line w in R^3: E w_i^2 = 1/3, E w_i^4 = 1/5, E w_i^2 w_j^2 = 1/15
+    np.testing.assert_allclose(draws.mean(0), np.eye(3) / 3, atol=0.025)
+    squares = (2 * np.eye(3) + 1) / 15
+    np.testing.assert_allclose((draws**2).mean(0), squares, atol=0.025)
 
 
 def test_same_seed_same_matrix():
@@ -148,6 +196,18 @@ nan = float("nan")
             "C must be symmetric, but it differs from its transpose",
         ),
         (lambda: psd_sqrt(np.diag([1, -1])), "C must be positive semidefinite.*eigenvalue is -1"),
+        (lambda: symmetric_with_spectrum([1, nan], 0), "mu must have finite entries"),
+        (lambda: symmetric_with_spectrum([[1]], 0), "mu must be a non-empty vector"),
+        (lambda: symmetric_with_spectrum([1], -1), "rng must be .* at least 0, but it was -1"),
+        (lambda: with_spectrum(2, 2, [1], "a"), "rng must be a NumPy Generator or a seed.* 'a'"),
+        (lambda: random_orthogonal(2, 1.5), r"rng must be a NumPy Generator .* it was 1\.5"),
+        (lambda: random_orthogonal(2, None), "rng must be a NumPy Generator .* it was None"),
+        (lambda: isotropic_law(2, "a"), "rng must be a NumPy Generator .* it was 'a'"),
+        (lambda: root_and_inverse([[1, 1], [1, 1]]), "C must be positive definite"),
+        (lambda: root_and_inverse(-np.eye(2)), "C must be positive definite.*eigenvalue is -1"),
+        (lambda: root_and_inverse(0 * np.eye(2)), "C must be positive definite.*eigenvalue is 0"),
+        (lambda: root_and_inverse([[0, 1], [0, 0]]), "C must be symmetric"),
+        (lambda: root_and_inverse(np.ones((2, 3))), "C must be a square matrix"),
         (
             lambda: random_orthogonal(2.0, 0),
             "n must be an integer that is at least 1, but it was 2.0",

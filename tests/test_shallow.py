@@ -1,5 +1,6 @@
 """Shallow dropout: each formula against a route that does not share its code."""
 
+from fractions import Fraction
 from itertools import product
 
 import numpy as np
@@ -256,7 +257,134 @@ def test_equalized_factors(M, extra, seed):
         np.testing.assert_allclose((F**2).sum(0), x.sum() / (x.size + extra), atol=1e-12)
 
 
+def exact_optimum(sigma, r, lam):
+    """The rules of Theorem 6 as printed (r + lam j, truncated to rank r), in fractions."""
+    sigma, lam = [Fraction(s) for s in sorted(sigma, reverse=True)], Fraction(lam)
+    ranks = range(1, min(r, len(sigma)) + 1)
+    rank = max((j for j in ranks if sigma[j - 1] * (r + lam * j) > lam * sum(sigma[:j])), default=0)
+    total = sum(sigma[:rank])
+    alpha = lam * total / (r + lam * rank)
+    spectrum = [s - alpha for s in sigma[:rank]] + [Fraction(0)] * (len(sigma) - rank)
+    return rank, alpha, spectrum, alpha * total + sum(s * s for s in sigma[rank:])
+
+
+@settings(examples, max_examples=200)
+@given(
+    st.lists(st.floats(0, 10) | st.sampled_from([1.0, 2.0, 3.0]), min_size=1, max_size=8),
+    st.integers(1, 10),
+    rates | st.sampled_from([1e-300, 1e-17, 1e9, 1e17, 1e308]),
+    st.sampled_from([2.0**-400, 1.0, 2.0**400]),
+)
+def test_spectrum_is_right_to_the_last_digits_at_any_rate(sigma, r, lam, scale):
+    sigma = [scale * s for s in sigma if s == 0 or s > 1e-9]
+    sigma = sigma or [scale]
+    optimum = shallow.optimal_spectrum(sigma, r, lam)
+    rank, alpha, spectrum, value = exact_optimum(sigma, r, lam)
+    if optimum.rank != rank:  # only where the last of the values kept is 0 but for rounding
+        last = spectrum[max(rank, 1) - 1] if rank > optimum.rank else optimum.spectrum.min()
+        assert abs(last) * (r + Fraction(lam)) < 1e-14 * r * max(sigma)
+        return
+    # x_rho is a difference of sigma_rho and mu times the gaps, both rounded, over 1 + mu rho
+    rounding = 4 * len(sigma) * 2.0**-52 * max(sigma) / (1 + lam / r * max(rank, 1))
+    for x, exact in zip(optimum.spectrum, spectrum, strict=True):
+        assert abs(Fraction(x) - exact) <= 1e-15 * exact + Fraction(rounding)
+    assert optimum.threshold == pytest.approx(float(alpha), rel=2e-15)
+    if scale == 1:
+        assert optimum.value == pytest.approx(float(value), rel=4e-15)
+
+
+def test_spectrum_at_very_large_rates():
+    equal = shallow.optimal_spectrum(np.ones(5), 5, 1e17)
+    assert equal.rank == 5
+    np.testing.assert_allclose(equal.spectrum, 1e-17, rtol=1e-15)  # 1 / (1 + lam)
+    largest = shallow.optimal_spectrum([3.0, 2, 1], 3, 1e308)
+    assert (largest.rank, largest.value) == (1, 14)
+    at_1e9 = shallow.optimal_spectrum(np.ones(5), 5, 1e9)
+    np.testing.assert_allclose(at_1e9.spectrum, 1 / (1 + 1e9), rtol=1e-15)
+    U, V = shallow.optimal_factors(np.eye(5), 5, 1e17)
+    np.testing.assert_allclose(U @ V.T, 1e-17 * np.eye(5), atol=1e-31)
+
+
 # ---------------------------------------------------------------- edges, scales
+
+
+@pytest.mark.parametrize("exponent", [-200, -100, 0, 100, 200])
+def test_path_norm_and_balance_of_any_scale(exponent):
+    rng = np.random.default_rng(0)
+    U, V = rng.standard_normal((3, 4)), rng.standard_normal((5, 4))
+    scale, apart = 2.0 ** (2 * exponent), 10.0 ** (np.array([1, -1, 0.5, 0]) * exponent)
+    # the product of the scales is 1, as far apart as they are
+    assert shallow.path_norm(U * apart, V / apart) == pytest.approx(shallow.path_norm(U, V))
+    assert shallow.path_norm(scale * U, V) == pytest.approx(scale * shallow.path_norm(U, V))
+    bU, bV = shallow.balance(U * apart, V / apart)
+    np.testing.assert_allclose(bU @ bV.T, U @ V.T, atol=1e-13)
+    np.testing.assert_allclose(np.linalg.norm(bU, axis=0), np.linalg.norm(bV, axis=0))
+    bU, bV = shallow.balance(scale * U, scale * V)
+    np.testing.assert_allclose(bU @ bV.T / scale / scale, U @ V.T, atol=1e-13)
+
+
+def test_path_norm_where_fourth_powers_leave_the_range_of_floats():
+    assert shallow.path_norm([[1e100]], [[1e100]]) == pytest.approx(1e200, rel=1e-15)
+    assert shallow.path_norm([[1e-100]], [[1e-100]]) == pytest.approx(1e-200, rel=1e-15)
+    assert shallow.path_norm([[3e-310, 0]], [[1.0, 5]]) == pytest.approx(3e-310)
+    U, V = shallow.balance([[1e-310]], [[1e308]])
+    np.testing.assert_allclose([U, V], [[[0.1]], [[0.1]]])
+
+
+def test_an_indefinite_second_moment_is_refused_where_it_shows():
+    rng = np.random.default_rng(0)
+    U, V, M = rng.standard_normal((2, 3)), rng.standard_normal((4, 3)), rng.standard_normal((2, 4))
+    C = np.diag([1.0, 1, 1, -1e-9])  # more than rounding
+    with pytest.raises(ValueError, match="C must be positive semidefinite, but it gives a vector"):
+        shallow.regularizer(U, np.eye(4, 3, -1), 1, C)
+    with pytest.raises(ValueError, match="C must be positive semidefinite"):
+        shallow.objective(0 * U, 0 * V, np.eye(2, 4, 2), 1, C)
+    nearly = np.diag([1.0, 1, 1, -1e-11])  # rounding
+    shallow.objective(0 * U, 0 * V, np.eye(2, 4, 2), 1, nearly)
+    skewed = np.diag([1.0, 2, 3, 4]) + 1e-12 * np.eye(4, k=1)
+    assert shallow.objective(U, V, M, 1, skewed) == pytest.approx(
+        shallow.objective(U, V, M, 1, np.diag([1.0, 2, 3, 4])), rel=1e-11
+    )
+
+
+def test_the_second_moment_is_not_decomposed(monkeypatch):
+    A = np.random.default_rng(0).standard_normal((30, 30))
+    C, calls = A @ A.T, []
+    for name in ("eigvalsh", "eigh", "svd", "cholesky"):
+        monkeypatch.setattr(np.linalg, name, lambda *a, name=name, **k: calls.append(name))
+    shallow.objective(A[:2, :3], A[:, :3], A[:2], 0.5, C)
+    shallow.regularizer(A[:2, :3], A[:, :3], 0.5, C)
+    assert calls == []
+
+
+@pytest.mark.parametrize("batch", [(), (2,), (2, 3)])
+def test_second_moment_with_batch_axes(batch):
+    rng = np.random.default_rng(0)
+    U, V = rng.standard_normal((*batch, 2, 5)), rng.standard_normal((*batch, 4, 5))
+    M, A = rng.standard_normal((2, 4)), rng.standard_normal((4, 4))
+    values = shallow.objective(U, V, M, 0.3, A @ A.T)
+    penalties = shallow.regularizer(U, V, 0.3, A @ A.T)
+    assert values.shape == penalties.shape == batch
+    for i in np.ndindex(batch):
+        lengths = [(u @ u) * ((A.T @ v) @ (A.T @ v)) for u, v in zip(U[i].T, V[i].T, strict=True)]
+        assert penalties[i] == pytest.approx(0.3 * sum(lengths))
+        loss = (((M - U[i] @ V[i].T) @ A) ** 2).sum()
+        assert values[i] == pytest.approx(loss + 0.3 * sum(lengths))
+
+
+@examples
+@given(matrices(), sizes, rates, seeds)
+def test_the_kernels_of_loops_are_the_checked_functions(M, r, lam, seed):
+    U, V = pair_for(M, r, seed, 2)
+    value, *gradients = shallow.value_and_gradient(U, V, M, lam)
+    np.testing.assert_allclose(value, shallow.objective(U, V, M, lam), rtol=1e-12)
+    np.testing.assert_array_equal(
+        shallow.closed_form_objective(U, V, M, lam), shallow.objective(U, V, M, lam)
+    )
+    for i in range(2):
+        expected = autograd(torch_objective(M, lam), U[i], V[i])
+        for g, e in zip(gradients, expected, strict=True):
+            np.testing.assert_allclose(g[i], e, rtol=1e-11, atol=1e-11)
 
 
 @pytest.mark.parametrize("shape", [(1, 1), (1, 6), (6, 1), (4, 7)])
@@ -350,6 +478,13 @@ I, nan = np.eye(2), float("nan")
         (lambda: shallow.objective(I, I, I, 1, np.eye(3)), "C must have 2 rows"),
         (lambda: shallow.objective(I, I, I, 1, [[0, 1], [0, 0]]), "C must be symmetric"),
         (lambda: shallow.objective(I, I, I, 1, -I), "C must be positive semidefinite"),
+        (lambda: shallow.objective(I, I, I, 1, I * nan), "C must have finite entries"),
+        (lambda: shallow.regularizer(I, I, 1, [[0, 1], [0, 0]]), "C must be symmetric"),
+        (
+            lambda: shallow.objective(torch.eye(2, requires_grad=True), I, I, 1),
+            "U must be a matrix",
+        ),
+        (lambda: shallow.objective(np.ma.masked_equal(I, 1), I, I, 1), "U must .* some are masked"),
         (lambda: shallow.regularizer(I, I, -1), "lam must be a number that is at least 0"),
         (lambda: shallow.regularizer(I, I, 1, np.eye(3)), "C must have 2 rows"),
         (lambda: shallow.path_norm(I, I[0]), "V must be a matrix or a batch of matrices.*1 axes"),

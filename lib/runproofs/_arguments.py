@@ -1,5 +1,6 @@
 """Checks of arguments, made once at the public boundary; each failure is one sentence."""
 
+from fractions import Fraction
 from numbers import Integral
 
 import numpy as np
@@ -9,8 +10,10 @@ def _floats(name, x, allowed):
     """x as a float64 array of finite real numbers."""
     try:
         array = np.asarray(x)
-    except ValueError:  # NumPy's own message for ragged lists names no argument
+    except (ValueError, TypeError, RuntimeError):  # ragged lists, tensors elsewhere or with grad
         array = np.asarray(None)
+    if np.ma.is_masked(x):
+        raise ValueError(f"{name} must have finite entries, but some are masked.")
     if array.dtype.kind not in "iuf":
         raise ValueError(f"{name} must be {allowed}, but it is not an array of real numbers.")
     array = array.astype(np.float64, copy=False)
@@ -37,30 +40,57 @@ def matrix(name, X, *, square=False, rows=None, columns=None, batched=False):
     return X
 
 
-def positive_semidefinite(name, C, *, size=None, tol=1e-10):
-    """C as a symmetric positive semidefinite matrix; defects up to tol (relative) are rounding."""
-    C = matrix(name, C, square=True, rows=size)
-    scale = np.abs(C).max()
-    if np.abs(C - C.T).max() > tol * scale:
+def symmetric(name, C, *, size=None, batched=False, tol=1e-10):
+    """C as a symmetric float64 matrix, or a batch; asymmetry up to tol (relative) is rounding."""
+    C = matrix(name, C, square=True, rows=size, batched=batched)
+    if (C.mT == C).all():  # the usual case, several times faster than what follows
+        return C
+    scale = np.abs(C).max(axis=(-2, -1))
+    if (np.abs(C / 2 - C.mT / 2).max(axis=(-2, -1)) > tol / 2 * scale).any():
         raise ValueError(f"{name} must be symmetric, but it differs from its transpose.")
-    C = C / 2 + C.T / 2
-    least = np.linalg.eigvalsh(C)[0]
-    if least < -tol * scale * len(C):
-        raise ValueError(
-            f"{name} must be positive semidefinite, but its least eigenvalue is {least:.3g}."
-        )
+    return C / 2 + C.mT / 2  # halved first, so that the sum cannot overflow
+
+
+def positive_semidefinite(name, C, *, size=None):
+    """C as a symmetric positive semidefinite matrix; defects of 1e-10 (relative) are rounding."""
+    C = symmetric(name, C, size=size)
+    _check_semidefinite(name, np.linalg.eigvalsh(C))
     return C
 
 
-def positive_definite(name, C, *, size=None, tol=1e-12):
-    """C as a symmetric positive definite matrix; its condition number must be below 1 / tol."""
-    C = positive_semidefinite(name, C, size=size)
-    values = np.linalg.eigvalsh(C)
-    if values[0] <= tol * values[-1]:
+def positive_definite(name, C, *, size=None):
+    """C as a symmetric positive definite matrix; its condition number must be below 1e12."""
+    C = symmetric(name, C, size=size)
+    _check_definite(name, np.linalg.eigvalsh(C))
+    return C
+
+
+def eigh_semidefinite(name, C, *, size=None):
+    """Eigenvalues, at least 0, and eigenvectors of a positive semidefinite C, checked by them."""
+    values, W = np.linalg.eigh(symmetric(name, C, size=size))
+    _check_semidefinite(name, values)
+    return np.maximum(values, 0), W
+
+
+def eigh_definite(name, C, *, size=None):
+    """Eigenvalues and eigenvectors of a positive definite C, checked by them."""
+    values, W = np.linalg.eigh(symmetric(name, C, size=size))
+    _check_definite(name, values)
+    return values, W
+
+
+def _check_semidefinite(name, values):
+    if values[0] < -1e-10 * np.abs(values).max():
+        raise ValueError(
+            f"{name} must be positive semidefinite, but its least eigenvalue is {values[0]:.3g}."
+        )
+
+
+def _check_definite(name, values):
+    if values[0] <= 1e-12 * values[-1]:
         raise ValueError(
             f"{name} must be positive definite, but its least eigenvalue is {values[0]:.3g}."
         )
-    return C
 
 
 def vector(name, x):
@@ -150,12 +180,13 @@ def positive(name, x):
     return float(x)
 
 
-def keep_probability(theta):
-    """theta as a float in (0, 1]."""
-    theta = _floats("theta", theta, "a number")
-    if theta.ndim != 0 or not 0 < theta <= 1:
+def keep_probability(theta, *, exact=False):
+    """theta as a float in (0, 1]; with exact=True a Fraction stays one."""
+    if not isinstance(theta, Fraction):
+        theta = _floats("theta", theta, "a number")
+    if np.ndim(theta) != 0 or not 0 < theta <= 1:
         raise ValueError(f"theta must be a keep probability in (0, 1], but it was {theta}.")
-    return float(theta)
+    return theta if exact and isinstance(theta, Fraction) else float(theta)
 
 
 def positive_integer(name, n):
@@ -163,6 +194,25 @@ def positive_integer(name, n):
     if not isinstance(n, Integral) or isinstance(n, bool) or n < 1:
         raise ValueError(f"{name} must be an integer that is at least 1, but it was {n!r}.")
     return int(n)
+
+
+def at_most(name, n, largest, what):
+    """n, which must not exceed a bound that keeps `what` (a plural) affordable."""
+    if n > largest:
+        raise ValueError(f"{name} must allow at most {largest} {what}, but there may be {n}.")
+
+
+def generator(rng):
+    """rng, a NumPy Generator or a seed, as a Generator."""
+    try:
+        if rng is None:  # NumPy would draw a seed, and nobody could repeat the result
+            raise TypeError
+        return np.random.default_rng(rng)
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"rng must be a NumPy Generator or a seed, an integer that is at least 0, "
+            f"but it was {rng!r}."
+        ) from None
 
 
 def slope(alpha):

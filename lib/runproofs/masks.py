@@ -1,5 +1,7 @@
 """Dropout masks, all of them, and exact expectations over them."""
 
+from fractions import Fraction
+
 import numpy as np
 
 from runproofs import _arguments as arguments
@@ -8,23 +10,37 @@ from runproofs import _arguments as arguments
 def all_masks(r, theta):
     """All masks of r units and their probabilities.
 
-    r: 1 to 20. theta: keep probability in (0, 1]. Returns masks (2^r, r) of zeros and ones and
-    probabilities (2^r,). Raises ValueError for bad arguments. Cost: O(r 2^r).
+    r: 1 to 20. theta: keep probability in (0, 1]. Returns masks (2^r, r) of zeros and ones, in the
+    order of the binary numbers with unit 0 as the last digit, and probabilities (2^r,): of
+    float64 or, if theta is a Fraction, of Python's integers and Fractions, which are exact.
+    Raises ValueError for bad arguments. Cost: O(r 2^r).
+
+    >>> from fractions import Fraction
+    >>> b, p = all_masks(2, Fraction(2, 3))
+    >>> b.tolist(), [str(x) for x in p]
+    ([[0, 0], [1, 0], [0, 1], [1, 1]], ['1/9', '2/9', '2/9', '4/9'])
     """
     r = arguments.positive_integer("r", r)
-    theta = arguments.keep_probability(theta)
+    theta = arguments.keep_probability(theta, exact=True)
     if r > 20:
         raise ValueError(f"r must be at most 20 to list all 2^r masks, but it was {r}.")
-    b = (np.arange(2**r)[:, None] >> np.arange(r) & 1).astype(float)
-    kept = b.sum(axis=1)
-    return b, theta**kept * (1 - theta) ** (r - kept)
+    number = object if isinstance(theta, Fraction) else float
+    b = np.arange(2**r)[:, None] >> np.arange(r) & 1
+    law = np.array([theta**k * (1 - theta) ** (r - k) for k in range(r + 1)], dtype=number)
+    return b.astype(number), law[b.sum(axis=1)]
 
 
 def expectation(f, r, theta):
     """Exact expectation of f(b) over the masks b of r units.
 
-    f: takes one mask (r,), returns a number or an array. r, theta: as in `all_masks`. Returns the
-    shape of f. Raises ValueError for bad arguments. Cost: 2^r calls of f.
+    f: takes one mask (r,), returns a number or an array, of the same shape for all masks. r, theta:
+    as in `all_masks`. Returns the shape of f: a Fraction, or an array of them, if theta is a
+    Fraction and f computes with integers and Fractions. Raises ValueError for bad arguments.
+    Cost: 2^r calls of f.
+
+    >>> from fractions import Fraction
+    >>> expectation(lambda b: b.sum() ** 2, 3, Fraction(1, 3))
+    Fraction(5, 3)
     """
     b, probabilities = all_masks(r, theta)
     return np.tensordot(probabilities, np.array([f(mask) for mask in b]), axes=1)[()]

@@ -30,6 +30,10 @@ def plane_rotations(U):
     Returns a list of `Rotation`, empty if U is equalized already; `rotate(U, rotations)` has
     columns of squared norm ||U||_F^2 / r. Cost O(dr). Raises ValueError unless U is a finite
     matrix. Source: thesis, Theorem 1, by a faster construction than Algorithm 2.
+
+    >>> U = [[2.0, 0.0, 1.0]]
+    >>> (rotate(U, plane_rotations(U)) ** 2).round(12).tolist()
+    [[1.666666666667, 1.666666666667, 1.666666666667]]
     """
     U = arguments.matrix("U", U)
     return _equalize_rows(_scaled(U).T.copy(), len(U))
@@ -38,13 +42,25 @@ def plane_rotations(U):
 def rotate(X, rotations):
     """X Q (n, r) for the product Q of rotations of its r columns, in O(n) a rotation.
 
-    Raises ValueError unless X is a finite matrix that has every column named in `rotations`.
+    rotations: a list of (i, j, c, s), columns i != j and c^2 + s^2 = 1 up to 1e-10. Raises
+    ValueError unless X is a finite matrix that has these columns.
     """
     W = arguments.matrix("X", X).T.copy()
     r = len(W)
-    for i, j, c, s in rotations:
-        if not (0 <= i < r and 0 <= j < r):
-            raise ValueError(f"rotations must act on columns 0 to {r - 1}, but one is on {i}, {j}.")
+    rotations = list(rotations)
+    if not rotations:
+        return W.T
+    table = arguments.points("rotations", rotations, 4, axes=2)
+    i, j, c, s = table.T
+    inside = (table[:, :2] == np.clip(np.rint(table[:, :2]), 0, r - 1)).all(axis=1)
+    wrong = ~(inside & (i != j) & (np.abs(c * c + s * s - 1) <= 1e-10))
+    if wrong.any():
+        raise ValueError(
+            f"rotations must be (i, j, c, s) with two columns i != j from 0 to {r - 1} and "
+            f"c^2 + s^2 = 1, but one is {tuple(table[wrong][0].tolist())}."
+        )
+    columns, turns = table[:, :2].astype(int).tolist(), table[:, 2:].tolist()
+    for (i, j), (c, s) in zip(columns, turns, strict=True):
         drot(W[i], W[j], c, s, overwrite_x=True, overwrite_y=True)
     return W.T
 
@@ -141,11 +157,14 @@ def equalize_fft(X, gram_diagonal):
 def hadamard(k):
     """Z_k, an orthogonal matrix with 2^(k-1) rows and entries +-2^(-(k-1)/2).
 
-    Z_k^T D Z_k has a constant diagonal for every diagonal D. Raises ValueError unless k is a
-    positive integer. Cost O(4^k). Source: thesis, Remark 5, with one factor for all levels.
+    Z_k^T D Z_k has a constant diagonal for every diagonal D. Raises ValueError unless k is an
+    integer from 1 to 13. Cost O(4^k). Source: thesis, Remark 5, with one factor for all levels.
+
+    >>> (2 * hadamard(3)).astype(int).tolist()
+    [[1, 1, 1, 1], [-1, 1, -1, 1], [-1, -1, 1, 1], [1, -1, -1, 1]]
     """
     Z = np.ones((1, 1))
-    for _ in range(arguments.positive_integer("k", k) - 1):
+    for _ in range(_levels(k) - 1):
         Z = np.block([[Z, Z], [-Z, Z]])
     return Z / sqrt(len(Z))
 
@@ -156,9 +175,15 @@ def hadamard_as_printed(k):
     As `hadamard` otherwise; not orthogonal for k >= 3. Source: thesis, Remark 5.
     """
     Z = np.ones((1, 1))
-    for level in range(2, arguments.positive_integer("k", k) + 1):
+    for level in range(2, _levels(k) + 1):
         Z = np.block([[Z, Z], [-Z, Z]]) * 2 ** ((1 - level) / 2)
     return Z
+
+
+def _levels(k):
+    if arguments.positive_integer("k", k) > 13:
+        raise ValueError(f"k must be at most 13, for 4096 rows, but it was {k}.")
+    return int(k)
 
 
 def equalizer_as_printed(U):
@@ -180,19 +205,39 @@ def equalizer_as_printed(U):
 
 
 def importance_scores(U, V):
-    """The products ||u_i|| ||v_i|| (..., r) of U (..., d2, r) and V (..., d0, r).
+    """The products ||u_i|| ||v_i|| (..., r) of U (..., d2, r) and V (..., d0, r), of any scale.
 
-    NumPy arrays or torch tensors, which stay on their device; ValueError if their columns or batch
-    axes differ. Cost O((d2 + d0) r). Source: thesis, Section 2.6.
+    NumPy arrays, or two torch tensors, which stay on their device; ValueError if their columns or
+    batch axes differ. Cost O((d2 + d0) r). Source: thesis, Section 2.6.
+
+    >>> importance_scores([[3, 0], [4, 1e200]], [[1, 2e-200]]).tolist()
+    [5.0, 2.0]
     """
-    if not hasattr(U, "is_cuda"):  # not a torch tensor
+    if not hasattr(U, "is_cuda") and not hasattr(V, "is_cuda"):
         U, V = arguments.factors(U, V)
-    elif U.ndim < 2 or U.shape[:-2] != V.shape[:-2] or U.shape[-1] != V.shape[-1]:
+        return column_norms(U) * column_norms(V)
+    import torch  # it is there if U or V is one of its tensors; importing it takes a second
+
+    if not all(isinstance(X, torch.Tensor) and X.ndim >= 2 and X.numel() for X in (U, V)):
+        raise ValueError("U and V must both be arrays or both tensors, none empty, of two axes.")
+    if U.shape[:-2] != V.shape[:-2] or U.shape[-1] != V.shape[-1]:
         raise ValueError(
             "U and V must agree in their batch axes and in their number of columns, "
             f"but their shapes are {tuple(U.shape)} and {tuple(V.shape)}."
         )
-    return (U * U).sum(-2) ** 0.5 * (V * V).sum(-2) ** 0.5
+    return column_norms(U, torch) * column_norms(V, torch)
+
+
+def column_norms(X, xp=np):
+    """The norms (..., r) of the columns of X (..., d, r), whose squares may over- or underflow.
+
+    X: a NumPy array or, with xp=torch, a tensor, of floating-point numbers; nothing is checked.
+    Columns are scaled by a power of two, which is exact, to entries of order 1. Cost O(dr).
+    """
+    largest = xp.amax(xp.abs(X.detach() if xp is not np else X), -2)
+    largest = xp.where(xp.isfinite(largest) & (largest > 0), largest, 1)
+    power = largest / (2 * xp.frexp(largest)[0])
+    return power * ((X / power[..., None, :]) ** 2).sum(-2) ** 0.5
 
 
 def is_equalized(U, V=None, tol=1e-9):
@@ -200,17 +245,23 @@ def is_equalized(U, V=None, tol=1e-9):
 
     One factor U (d, r): ||u_i||^2 = ||U||_F^2 / r for all i (thesis, Definition 1). A pair, with
     V (d0, r): ||u_i|| ||v_i|| = ||U V^T||_* / r for all i (thesis, Definition 2); equal products
-    are not enough. The tolerance is relative to the largest term on the left.
-    ValueError unless U and V are finite matrices with as many columns. Cost O(dr) and
-    O(d2 d0 min(d2, d0)).
+    are not enough. U and V may be of any scale, and of another one in every column. tol: at least
+    0, relative to the largest term on the left.
+    ValueError unless U and V are finite matrices with as many columns, and for a bad tol.
+    Cost O(dr), and for a pair O(d2 d0 (r + min(d2, d0))).
+
+    >>> is_equalized([[1, 1], [1, -1]]), is_equalized([[1, 2]]), is_equalized([[1, 1]], [[1, -1]])
+    (True, False, False)
     """
+    tol = arguments.nonnegative("tol", tol)
     if V is None:
         U = _scaled(arguments.matrix("U", U))
         terms = (U * U).sum(axis=0)
         target = terms.mean()
     else:
-        U, V = arguments.factors(arguments.matrix("U", U), arguments.matrix("V", V))
-        U, V = _scaled(U), _scaled(V)
-        terms = importance_scores(U, V)
-        target = nuclear_norm(U @ V.T) / terms.size
+        pair = arguments.factors(arguments.matrix("U", U), arguments.matrix("V", V))
+        norms = [column_norms(X) for X in pair]
+        U, V = (X / np.where(norm > 0, norm, 1) for X, norm in zip(pair, norms, strict=True))
+        terms = _scaled(np.sqrt(norms[0]) * np.sqrt(norms[1])) ** 2
+        target = nuclear_norm((U * terms) @ V.T) / terms.size
     return bool(np.abs(terms - target).max() <= tol * terms.max())

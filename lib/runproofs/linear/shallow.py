@@ -14,8 +14,8 @@ from scipy.optimize import nnls
 
 from runproofs import _arguments as arguments
 from runproofs.linalg import shrink, symmetric_part
-from runproofs.linear.equalize import equalizer
-from runproofs.masks import expectation
+from runproofs.linear.equalize import column_norms, equalizer, importance_scores
+from runproofs.masks import all_masks
 
 # ---------------------------------------------------------------- objective, gradient, path norm
 
@@ -26,13 +26,22 @@ def objective(U, V, M, lam, C=None):
     U: (..., d2, r), V: (..., d0, r), any leading batch axes. M: (d2, d0). lam: at least 0.
     C: None for the identity, or symmetric positive semidefinite (d0, d0). Returns the batch shape:
     ||(M - U V^T) C^{1/2}||_F^2 + lam sum_i ||u_i||^2 v_i^T C v_i.
-    Raises ValueError for bad arguments.
-    Cost: O(d2 d0 r) a pair, O(d2 d0^2) more with C. Source: thesis, (2.2), Problem (2.6), Lemma 2.
+    Raises ValueError for bad arguments; of a C that is not positive semidefinite if any of the
+    squares that it should give is negative, since to look further would cost O(d0^3).
+    Cost: O(d2 d0 r) a pair, O((d2 + r) d0^2) more with C.
+    Source: thesis, (2.2), Problem (2.6), Lemma 2.
+
+    >>> float(objective([[1.0]], [[2.0]], [[3.0]], 0.5))  # (3 - 2)^2 + 0.5 * 1 * 4
+    3.0
     """
-    U, V, M = _problem(U, V, M)
-    residual = M - U @ V.mT
-    weighted = residual if C is None else residual @ _second_moment(C, M)
-    return (residual * weighted).sum((-2, -1)) + regularizer(U, V, lam, C)
+    U, V, M, lam = _problem(U, V, M, lam)
+    C = None if C is None else arguments.symmetric("C", C, size=M.shape[1])
+    return closed_form_objective(U, V, M, lam, C)
+
+
+def closed_form_objective(U, V, M, lam, C=None):
+    """`objective` without the checks, for loops: float64 arrays of the right shapes only."""
+    return _squared_lengths(M - U @ V.mT, C).sum(-1) + _regularizer(U, V, lam, C)
 
 
 def objective_by_enumeration(U, V, X, Y, theta):
@@ -40,38 +49,47 @@ def objective_by_enumeration(U, V, X, Y, theta):
 
     U: (d2, r), V: (d0, r), r at most 20. X: (n, d0), Y: (n, d2), equally likely pairs (x, y).
     theta: in (0, 1]. Returns a number. Raises ValueError for bad arguments.
-    Cost: O(2^r n r d2). Source: thesis, (2.1).
+    Cost: O(2^r n r d2), and the memory of all masks. Source: thesis, (2.1).
     """
     U, V = arguments.factors(arguments.matrix("U", U), arguments.matrix("V", V))
     X = arguments.matrix("X", X, columns=len(V))
     Y = arguments.matrix("Y", Y, rows=len(X), columns=len(U))
-    hidden = X @ V
-
-    def loss(b):
-        return ((Y - (b * hidden) @ U.T / theta) ** 2).sum(axis=1).mean()
-
-    return expectation(loss, U.shape[1], theta)
+    theta = arguments.keep_probability(theta)
+    b, probabilities = all_masks(U.shape[1], theta)
+    hidden = X @ V / theta
+    chunk = max(1, 2**16 // hidden.size)  # masks at once, so that a product stays in the cache
+    total = 0.0
+    for start in range(0, len(b), chunk):
+        masked = b[start : start + chunk, None] * hidden
+        error = Y - (masked.reshape(-1, U.shape[1]) @ U.T).reshape(-1, *Y.shape)
+        total += probabilities[start : start + chunk] @ (error * error).sum((1, 2))
+    return float(total / len(X))
 
 
 def regularizer(U, V, lam, C=None):
     """Explicit regularizer of dropout, lam sum_i ||u_i||^2 v_i^T C v_i.
 
-    Arguments as in `objective`. Returns the batch shape. Raises ValueError for bad arguments.
+    Arguments and errors as in `objective`. Returns the batch shape.
     Cost: O((d2 + d0) r) a pair, O(d0^2 r) more with C. Source: thesis, (2.2) and Lemma 2.
+
+    >>> float(regularizer([[1, 2]], [[3, 4]], 0.5))  # 0.5 * (1 * 9 + 4 * 16)
+    36.5
     """
     U, V = arguments.factors(U, V)
-    lam = arguments.nonnegative("lam", lam)
-    weighted = V if C is None else _second_moment(C, V.mT) @ V
-    return lam * (_squared_norms(U) * (V * weighted).sum(-2)).sum(-1)
+    C = None if C is None else arguments.symmetric("C", C, size=V.shape[-2])
+    return _regularizer(U, V, arguments.nonnegative("lam", lam), C)
 
 
 def path_norm(U, V):
     """l2 path norm psi_2 = (sum_i ||u_i||^2 ||v_i||^2)^{1/2}: root of the sum over paths of w^2.
 
-    U: (..., d2, r), V: (..., d0, r). Returns the batch shape. Raises ValueError for bad arguments.
-    Cost: O((d2 + d0) r) a pair. Source: thesis, (2.3).
+    U: (..., d2, r), V: (..., d0, r), of any scale. Returns the batch shape. Raises ValueError for
+    bad arguments. Cost: O((d2 + d0) r) a pair. Source: thesis, (2.3).
+
+    >>> float(path_norm([[3e200, 4e-200]], [[1e-200, 1e200]]))
+    5.0
     """
-    return np.sqrt(regularizer(U, V, 1))
+    return column_norms(importance_scores(U, V)[..., None])[..., 0]
 
 
 def gradient(U, V, M, lam):
@@ -80,12 +98,18 @@ def gradient(U, V, M, lam):
     Arguments as in `objective`. Returns (gU, gV), shaped like U and V.
     Raises ValueError for bad arguments. Cost: O(d2 d0 r) a pair.
     """
-    U, V, M = _problem(U, V, M)
-    lam = arguments.nonnegative("lam", lam)
+    return value_and_gradient(*_problem(U, V, M, lam))[1:]
+
+
+def value_and_gradient(U, V, M, lam):
+    """F, gU and gV at once and without the checks, for loops: float64 arrays (..., d, r) only.
+
+    Cost: O(d2 d0 r) a pair, three products.
+    """
     residual = M - U @ V.mT
-    gU = 2 * (lam * U * _squared_norms(V)[..., None, :] - residual @ V)
-    gV = 2 * (lam * V * _squared_norms(U)[..., None, :] - residual.mT @ U)
-    return gU, gV
+    u, v = ((X * X).sum(-2, keepdims=True) for X in (U, V))
+    value = (residual * residual).sum((-2, -1)) + lam * (u * v).sum((-2, -1))
+    return value, 2 * (lam * U * v - residual @ V), 2 * (lam * V * u - residual.mT @ U)
 
 
 def tied_objective(U, M, lam):
@@ -109,15 +133,15 @@ def tied_gradient(U, M, lam):
 def balance(U, V):
     """Rescale the columns, (U D, V D^{-1}) with D > 0 diagonal, so that all ||u_i|| = ||v_i||.
 
-    U: (..., d2, r), V: (..., d0, r). Returns the new pair: product, regularizer and objective stay.
-    Of a column that is zero in one factor only, the other half is scaled to length 1.
-    Raises ValueError for bad arguments. Cost: O((d2 + d0) r). Source: thesis, Remark 2.
+    U: (..., d2, r), V: (..., d0, r), of any scale. Returns the new pair: product, regularizer and
+    objective stay. Of a column that is zero in one factor only, the other half is scaled to
+    length 1. Raises ValueError for bad arguments. Cost: O((d2 + d0) r). Source: thesis, Remark 2.
     """
     U, V = arguments.factors(U, V)
-    u, v = (np.linalg.norm(X, axis=-2, keepdims=True) for X in (U, V))
+    u, v = (column_norms(X)[..., None, :] for X in (U, V))
     # every column gets the length that the square root of its score ||u_i|| ||v_i|| gives
     length = np.where((u > 0) & (v > 0), np.sqrt(u) * np.sqrt(v), 1)
-    return tuple(X * (length / np.where(x > 0, x, 1)) for X, x in ((U, u), (V, v)))
+    return tuple(X / np.where(x > 0, x, 1) * length for X, x in ((U, u), (V, v)))
 
 
 # ---------------------------------------------------------------------- closed-form global minima
@@ -143,18 +167,40 @@ def optimal_spectrum(sigma, r, lam):
       threshold  alpha = lam rho kappa_rho / (r + lam rho), in the units of sigma,
       spectrum   (m,) singular values of the optimal product, non-increasing,
       value      the minimum, lam (rho kappa_rho)^2 / (r + lam rho) + sum_{i > rho} sigma_i^2.
-    Raises ValueError for bad arguments. Cost: O(m), besides sorting. Source: thesis, Theorems 3, 6.
+    Raises ValueError for bad arguments. Cost: O(m log m), the sorting. Source: thesis, Theorems 3
+    and 6, in a form without cancellation: every lam gives its rank, and a spectrum right to the
+    last digits.
+
+    >>> optimum = optimal_spectrum([3, 2], r=1, lam=1)
+    >>> optimum.rank, optimum.threshold, optimum.spectrum.tolist(), optimum.value
+    (1, 1.5, [1.5, 0.0], 8.5)
     """
     r = arguments.positive_integer("r", r)
     lam = arguments.nonnegative("lam", lam)
     sigma = np.sort(arguments.spectrum("sigma", sigma))[::-1]
     kappa = np.cumsum(sigma) / np.arange(1, sigma.size + 1)
-    rank, threshold = _rank_and_threshold(sigma[:r], kappa[:r], r, lam)
-    spectrum = np.append(sigma[:rank] - threshold, np.zeros(sigma.size - rank))
-    kept = rank * kappa[rank - 1] if rank else 0.0
-    return OptimalSpectrum(
-        rank, kappa, threshold, spectrum, float(threshold * kept + (sigma[rank:] ** 2).sum())
-    )
+    kept, threshold = positive_part(sigma[:r], lam / r)
+    rank = kept.size
+    spectrum = np.append(kept, np.zeros(sigma.size - rank))
+    value = threshold * sigma[:rank].sum() + (sigma[rank:] ** 2).sum()
+    return OptimalSpectrum(rank, kappa, threshold, spectrum, float(value))
+
+
+def positive_part(sigma, mu):
+    """The positive x = sigma - alpha with alpha = mu sum(x), and alpha.
+
+    sigma: (m,), at least 0, non-increasing. mu: lam / r. Returns x, shorter than sigma where others
+    are 0, and alpha. Nothing is checked. Cost: O(m). Source: thesis, (2.13) and (2.19), where
+    sigma_j > lam j kappa_j / (r + lam j) means sigma_j > mu sum_{i < j} (sigma_i - sigma_j), which
+    holds on a prefix and has no difference of large numbers that nearly agree.
+    """
+    gaps = np.append(0.0, np.cumsum(np.arange(1, sigma.size) * (sigma[:-1] - sigma[1:])))
+    rank = int(np.count_nonzero(sigma > mu * gaps))
+    if rank == 0:
+        return sigma[:0], 0.0
+    last = sigma[rank - 1]
+    x = (last - mu * gaps[rank - 1]) / (1 + mu * rank) + (sigma[:rank] - last)
+    return x, float(mu / (1 + mu * rank) * sigma[:rank].sum())
 
 
 def spectrum_by_nnls(sigma, r, lam):
@@ -254,33 +300,34 @@ def factorize_as_printed(M, lam):
         raise ValueError(
             "M must not be zero, but it was: the printed rank is a maximum over nothing."
         )
-    kappa = np.cumsum(sigma) / np.arange(1, sigma.size + 1)
-    rank, threshold = _rank_and_threshold(sigma[:r], kappa[:r], 1, lam)
-    return equalized_factors(W[:, :rank], sigma[:rank] - threshold, Yt[:rank].T, rank)
+    kept, _ = positive_part(sigma[:r], lam)
+    return equalized_factors(W[:, : kept.size], kept, Yt[: kept.size].T, kept.size)
 
 
 # ----------------------------------------------------------------------------------------- helpers
 
 
-def _problem(U, V, M):
+def _problem(U, V, M, lam):
     U, V = arguments.factors(U, V)
-    return U, V, arguments.matrix("M", M, rows=U.shape[-2], columns=V.shape[-2])
+    M = arguments.matrix("M", M, rows=U.shape[-2], columns=V.shape[-2])
+    return U, V, M, arguments.nonnegative("lam", lam)
 
 
-def _second_moment(C, M):
-    return arguments.positive_semidefinite("C", C, size=M.shape[-1])
+def _squared_lengths(X, C):
+    """x^T C x for the rows x of X (..., n, d0); a negative one refutes C."""
+    if C is None:
+        return (X * X).sum(-1)
+    squares = (X @ C * X).sum(-1)
+    if (squares < -1e-10 * np.abs(C).max() * (X * X).sum(-1)).any():
+        raise ValueError(
+            "C must be positive semidefinite, but it gives a vector the squared length "
+            f"{squares.min():.3g}."
+        )
+    return squares
 
 
-def _squared_norms(U):
-    return (U * U).sum(-2)
-
-
-def _rank_and_threshold(sigma, kappa, base, lam):
-    """rho and alpha: sigma_j > lam j kappa_j / (base + lam j) holds on a prefix, of length rho."""
-    j = np.arange(1, sigma.size + 1)
-    alpha = lam / (base + lam * j) * (j * kappa)
-    rank = int(np.count_nonzero(sigma > alpha))
-    return rank, float(alpha[rank - 1]) if rank else 0.0
+def _regularizer(U, V, lam, C):
+    return lam * ((U * U).sum(-2) * _squared_lengths(V.mT, C)).sum(-1)
 
 
 def _optimal_triple(M, r, lam):

@@ -10,8 +10,8 @@ import numpy as np
 import torch
 
 from runproofs import _arguments as arguments
-from runproofs.linear.equalize import importance_scores
-from runproofs.linear.shallow import objective
+from runproofs.linear.equalize import column_norms
+from runproofs.linear.shallow import closed_form_objective
 from runproofs.training import Recorder, step_sizes
 
 
@@ -19,22 +19,23 @@ def sample_masks(shape, theta, generator, dtype=torch.float64):
     """Random masks: a tensor of independent ones (probability theta) and zeros.
 
     shape: of the result. theta: in (0, 1]. generator: torch.Generator, on whose device the result
-    lies. Raises ValueError for bad arguments.
+    lies. dtype: of the result. Raises ValueError for bad arguments. Cost: one random number each.
     """
     theta = arguments.keep_probability(theta)
     _check_generator(generator)
     return (torch.rand(shape, generator=generator, device=generator.device) < theta).to(dtype)
 
 
-def sgd_step(U, V, x, y, mask, theta, eta):
-    """One step of Algorithm 1, -(eta theta / 2) times the gradient of the sampled loss.
+def sgd_step(U, V, x, y, mask, theta, step_size):
+    """One step of Algorithm 1, -(step_size theta / 2) times the gradient of the sampled loss.
 
     Tensors or arrays with any leading batch axes (runs): U (..., d2, r), V (..., d0, r),
-    x (..., d0), y (..., d2), mask (..., r). theta: in (0, 1]. eta: step size. Returns new tensors
-    (U, V), of the dtype of U. Raises ValueError for bad arguments.
+    x (..., d0), y (..., d2), mask (..., r). theta: in (0, 1]. step_size: larger than 0. Returns new
+    tensors (U, V), of the dtype of U. Raises ValueError for bad arguments.
     Cost: O((d2 + d0) r) a run. Source: thesis, Algorithm 1.
     """
     theta = arguments.keep_probability(theta)
+    step_size = arguments.positive("step_size", step_size)
     U = torch.as_tensor(U)
     V, x, y, mask = (torch.as_tensor(t, dtype=U.dtype, device=U.device) for t in (V, x, y, mask))
     _check_factors(U, V)
@@ -44,11 +45,11 @@ def sgd_step(U, V, x, y, mask, theta, eta):
             raise ValueError(f"{name} must be {(*batch, size)}, but its shape is {tuple(t.shape)}.")
     new_U, new_V = (t.clone().reshape(-1, *t.shape[-2:]) for t in (U, V))
     x, y, mask = (t.reshape(-1, 1, t.shape[-1]) for t in (x, y, mask))
-    _sgd_step_(new_U, new_V, x, y, mask, theta, eta)
+    _sgd_step_(new_U, new_V, x, y, mask, theta, step_size)
     return new_U.reshape(U.shape), new_V.reshape(V.shape)
 
 
-def _sgd_step_(U, V, x, y, mask, theta, eta):
+def _sgd_step_(U, V, x, y, mask, theta, step_size):
     """The step in place, for one batch axis; x, y and mask are rows (runs, 1, ...).
 
     Rows times matrices and `addcmul_` are several times faster in torch than the equivalent
@@ -57,8 +58,8 @@ def _sgd_step_(U, V, x, y, mask, theta, eta):
     hidden = torch.bmm(x, V).mul_(mask)
     error = torch.baddbmm(y, hidden, U.mT, beta=-1, alpha=1 / theta)
     back = torch.bmm(error, U).mul_(mask)  # before U changes: both factors step from the old pair
-    U.addcmul_(error.mT, hidden, value=-eta)
-    V.addcmul_(x.mT, back, value=-eta)
+    U.addcmul_(error.mT, hidden, value=-step_size)
+    V.addcmul_(x.mT, back, value=-step_size)
 
 
 class Training(NamedTuple):
@@ -78,11 +79,11 @@ def train_linear(
 
     M: (d2, d0). theta: in (0, 1]. U: (runs, d2, r), V: (runs, d0, r), torch tensors whose dtype and
     device decide the arithmetic; they are not changed. steps: at least 1. step_size: a number
-    larger than 0, or a function of t = 0, ..., steps - 1. generator: torch.Generator on the device
-    of U, which determines the result. inputs: None for x ~ N(0, I), or (n, d0), whose rows are
-    drawn with replacement. observe: called as observe(U, V) before the first step, after each
-    `every` steps (or after the numbers of steps that `every` lists), and after the last; returns a
-    dict of arrays or CPU tensors. A run that diverges ends in infinities or NaN.
+    larger than 0, or a function of t = 0, ..., steps - 1, at least 0. generator: torch.Generator on
+    the device of U, which determines the result. inputs: None for x ~ N(0, I), or (n, d0), whose
+    rows are drawn with replacement. observe: called as observe(U, V) before the first step, after
+    each `every` steps (or after the numbers of steps that `every` lists), and after the last;
+    returns a dict of arrays or CPU tensors. A run that diverges ends in infinities or NaN.
     Returns a `Training`. Raises ValueError for bad arguments.
     Cost: O((d2 + d0) r + d2 d0) a step and run. Source: thesis, Algorithm 1.
     """
@@ -128,13 +129,18 @@ def progress(M, lam):
     """An `observe` for `train_linear` that records, in float64, how far each run has come.
 
     M: (d2, d0). lam: at least 0. The function returned gives "objective" (runs,), Problem (2.6),
-    and "score_variance" (runs,), the variance over i of ||u_i|| ||v_i||.
+    and "score_variance" (runs,), the variance over i of ||u_i|| ||v_i||; infinities or NaN for runs
+    that diverge. Raises ValueError for bad arguments. Cost: O(d2 d0 r) a run, each time.
     """
+    M, lam = arguments.matrix("M", M), arguments.nonnegative("lam", lam)
 
+    @np.errstate(over="ignore", invalid="ignore")
     def observe(U, V):
         U, V = (t.cpu().double().numpy() for t in (U, V))
-        scores = importance_scores(U, V)
-        return {"objective": objective(U, V, M, lam), "score_variance": scores.var(axis=-1)}
+        return {
+            "objective": closed_form_objective(U, V, M, lam),
+            "score_variance": (column_norms(U) * column_norms(V)).var(axis=-1),
+        }
 
     return observe
 

@@ -1,4 +1,4 @@
-"""Masks have the law they should, and Algorithm 1 steps along the gradient of the sampled loss."""
+"""Algorithm 1 steps along the gradient of the sampled loss, and trains as a plain loop does."""
 
 import math
 
@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from runproofs.linalg import isotropic_law
 from runproofs.linear import training
-from runproofs.linear.shallow import gradient, objective, objective_by_enumeration, optimal_spectrum
+from runproofs.linear.shallow import gradient, objective, optimal_spectrum
 from runproofs.linear.training import progress, sample_masks, sgd_step, train_linear
-from runproofs.masks import all_masks, expectation
+from runproofs.masks import expectation
 from runproofs.training import cosine_schedule
 
 seeds = st.integers(0, 2**32 - 1)
@@ -26,58 +26,7 @@ def problem(seed, d2, d0, r):
     return *(rng.standard_normal(shape) for shape in shapes), rng
 
 
-# ---------------------------------------------------------------- exact expectations
-
-
-@given(st.integers(1, 12), rates)
-def test_masks_have_the_bernoulli_law(r, theta):
-    b, p = all_masks(r, theta)
-    assert b.shape == (2**r, r)
-    assert p.shape == (2**r,)
-    assert len(np.unique(b, axis=0)) == 2**r
-    assert set(np.unique(b)) <= {0.0, 1.0}
-    assert p.min() >= 0
-    assert p.sum() == pytest.approx(1, abs=1e-13)
-    np.testing.assert_allclose(p @ b, theta, atol=1e-13)
-    covariance = (b - theta).T @ (p[:, None] * (b - theta))
-    np.testing.assert_allclose(covariance, theta * (1 - theta) * np.eye(r), atol=1e-13)
-
-
-@given(st.integers(1, 6), rates)
-def test_expectation_of_a_product_of_masks(r, theta):
-    # E prod_i (1 + b_i) = (1 + theta)^r, by independence
-    product = expectation(lambda b: np.prod(1 + b), r, theta)
-    assert product == pytest.approx((1 + theta) ** r, rel=1e-12)
-    assert expectation(np.diag, r, theta).shape == (r, r)
-
-
-@given(st.integers(1, 8), st.booleans(), seeds)
-def test_isotropic_law_has_mean_0_and_second_moment_I(d, rotated, seed):
-    atoms = isotropic_law(d, np.random.default_rng(seed) if rotated else None)
-    assert atoms.shape == (2 * d, d)
-    np.testing.assert_allclose(atoms.mean(axis=0), 0, atol=1e-14)
-    np.testing.assert_allclose(atoms.T @ atoms / (2 * d), np.eye(d), atol=1e-12)
-
-
-@given(sizes, sizes, st.integers(1, 6), rates, seeds)
-def test_enumerated_loss_is_the_closed_form(d2, d0, r, theta, seed):
-    U, V, M, rng = problem(seed, d2, d0, r)
-    X = isotropic_law(d0, rng)
-    enumerated = objective_by_enumeration(U, V, X, X @ M.T, theta)
-    lam = (1 - theta) / theta
-    by_hand = np.linalg.norm(M - U @ V.T) ** 2
-    by_hand += lam * sum(u @ u * (v @ v) for u, v in zip(U.T, V.T, strict=True))
-    assert enumerated == pytest.approx(by_hand, rel=1e-11)
-    assert enumerated == pytest.approx(objective(U, V, M, lam), rel=1e-11)
-
-
-def test_enumerated_loss_tells_other_effective_rates_apart():
-    U, V, M, rng = problem(0, 3, 4, 2)
-    X = isotropic_law(4, rng)
-    enumerated = objective_by_enumeration(U, V, X, X @ M.T, 0.4)
-    assert np.ndim(enumerated) == 0
-    for wrong in (0, 0.6, 1 / 0.4, 0.4 / 0.6):  # lam is 0.6 / 0.4
-        assert abs(enumerated / objective(U, V, M, wrong) - 1) > 0.02
+# ---------------------------------------------------------------- masks
 
 
 def test_sampled_masks_have_the_right_mean_and_follow_their_generator():
@@ -264,13 +213,23 @@ def test_training_reaches_the_closed_form_optimum():
     assert trained.observed["objective"][0].mean() > 1.5 * optimum
 
 
-def test_cosine_schedule_falls_from_its_start_to_zero():
-    eta = cosine_schedule(0.2, 100)
-    assert eta(0) == 0.2
-    assert eta(50) == pytest.approx(0.1, rel=1e-15)
-    assert eta(100) == pytest.approx(0, abs=1e-17)
-    values = [eta(t) for t in range(101)]
-    assert values == sorted(values, reverse=True)
+def test_progress_of_diverging_runs_is_recorded():
+    g, M, U, V = start()
+    trained = train_linear(
+        M, 0.5, U, V, steps=200, step_size=10.0, generator=g, every=1, observe=progress(M, 1.0)
+    )
+    assert trained.observed["objective"].shape == (201, 3)
+    assert np.isfinite(trained.observed["objective"][0]).all()
+    assert not np.isfinite(trained.observed["objective"][-1]).any()
+
+
+def test_progress_counts_the_regularizer_once_for_every_lam():
+    _, M, U, V = start()
+    for lam in (0.0, 0.3, 2.0):
+        observed = progress(M, lam)(U, V)["objective"]
+        penalty = (U**2).sum(1) * (V**2).sum(1)
+        loss = ((torch.tensor(M) - U @ V.mT) ** 2).sum((1, 2))
+        np.testing.assert_allclose(observed, loss + lam * penalty.sum(1), rtol=1e-12)
 
 
 # ---------------------------------------------------------------- bad arguments
@@ -288,16 +247,6 @@ def train(M=TM, theta=0.5, U=TU, V=TV, **changed):
 @pytest.mark.parametrize(
     ("call", "name"),
     [
-        (lambda: all_masks(0, 0.5), "r"),
-        (lambda: all_masks(2.0, 0.5), "r"),
-        (lambda: all_masks(21, 0.5), "at most 20"),
-        (lambda: all_masks(2, 0), "theta"),
-        (lambda: all_masks(2, 1.5), "theta"),
-        (lambda: expectation(np.sum, 2, math.nan), "theta"),
-        (lambda: isotropic_law(0), "d"),
-        (lambda: objective_by_enumeration(U, V, np.ones((1, 5)), np.ones((1, 2)), 0.5), "X"),
-        (lambda: objective_by_enumeration(U, V, np.ones((1, 4)), np.ones((2, 2)), 0.5), "Y"),
-        (lambda: objective_by_enumeration(U, V[:, :2], np.ones((1, 4)), U, 0.5), "U and V"),
         (lambda: sample_masks((2,), 0, G), "theta"),
         (lambda: sample_masks((2,), 0.5, 7), "generator"),
         (lambda: sgd_step(U, V, np.ones(4), np.ones(2), np.ones(3), -0.1, 0.1), "theta"),
@@ -305,9 +254,17 @@ def train(M=TM, theta=0.5, U=TU, V=TV, **changed):
         (lambda: sgd_step(U, V, np.ones(4), np.ones(1), np.ones(3), 0.5, 0.1), "y must"),
         (lambda: sgd_step(U, V, np.ones(4), np.ones(2), np.ones(1), 0.5, 0.1), "mask must"),
         (lambda: sgd_step(U * np.nan, V, np.ones(4), np.ones(2), np.ones(3), 0.5, 0.1), "U must"),
-        (lambda: cosine_schedule(0, 10), "initial"),
-        (lambda: cosine_schedule(0.1, 0), "steps"),
+        (lambda: sgd_step(U, V, np.ones(4), np.ones(2), np.ones(3), 0.5, 0), "step_size"),
+        (lambda: progress(TM, -1.0), "lam must be a number that is at least 0"),
+        (lambda: progress([1.0], 1.0), "M must be a matrix"),
         (lambda: train(theta=0), "theta"),
+        (
+            lambda: train(step_size=lambda t: 0.1 - t),
+            "step_size must be finite .* at 1 it was -0.9",
+        ),
+        (lambda: train(step_size=lambda t: math.nan), "step_size must be finite .* at 0"),
+        (lambda: train(observe=lambda *_: None), "observe must return a dict .* it gave None"),
+        (lambda: train(inputs=np.ones((0, 4))), "inputs must not be empty"),
         (lambda: train(steps=0), "steps"),
         (lambda: train(every=0), "every"),
         (lambda: train(every=[5, 0.5]), "every"),

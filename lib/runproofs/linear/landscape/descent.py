@@ -1,0 +1,121 @@
+"""Critical points and minima found by standard solvers, which know no theory."""
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.optimize import least_squares
+
+from runproofs import _arguments as arguments
+from runproofs.linalg import symmetric_part
+from runproofs.linear import shallow
+from runproofs.linear.landscape.hessians import closed_form_hessian, closed_form_tied_hessian
+from runproofs.optimize import flatten, lbfgs, unflatten
+
+
+def find_critical_point(U, V, M, lam):
+    """A critical point of F near a start, of any kind: least squares on the gradient.
+
+    U: (d2, r), V: (d0, r) the start. M: (d2, d0). lam: at least 0. Returns (U, V), where the search
+    stopped; only a small gradient there certifies it. Raises ValueError for bad arguments.
+    Cost: O(n^3) an iteration, n = (d2 + d0) r.
+    """
+    U, V = arguments.factors(arguments.matrix("U", U), arguments.matrix("V", V))
+    M = arguments.matrix("M", M, rows=len(U), columns=len(V))
+    lam = arguments.nonnegative("lam", lam)
+
+    def pair(z):
+        return unflatten(z, (U.shape, V.shape))
+
+    def gradient(z):
+        return flatten(shallow.value_and_gradient(*pair(z), M, lam)[1:])
+
+    return tuple(
+        pair(_root(gradient, lambda z: closed_form_hessian(*pair(z), M, lam), flatten((U, V))))
+    )
+
+
+def find_tied_critical_point(U, M, lam):
+    """A critical point of f near a start: least squares on the gradient.
+
+    U: (d, r) the start. M: (d, d); only its symmetric part matters. lam: at least 0. Returns U
+    (d, r), where the search stopped. Otherwise as `find_critical_point`, with n = d r.
+    """
+    U = arguments.matrix("U", U)
+    M = symmetric_part(arguments.matrix("M", M, square=True, rows=len(U)))
+    lam = arguments.nonnegative("lam", lam)
+
+    def gradient(z):
+        X = z.reshape(U.shape)
+        return 2 * shallow.value_and_gradient(X, X, M, lam)[1].ravel()
+
+    z = _root(gradient, lambda z: closed_form_tied_hessian(z.reshape(U.shape), M, lam), U.ravel())
+    return z.reshape(U.shape)
+
+
+def _root(function, jacobian, z):
+    tightest = dict.fromkeys(("ftol", "xtol", "gtol"), np.finfo(float).eps)
+    return least_squares(function, z, jacobian, method="lm", **tightest).x
+
+
+class Descent(NamedTuple):
+    """The best end point of several descents and the final value of each; see `descend`."""
+
+    U: np.ndarray
+    V: np.ndarray
+    values: np.ndarray
+
+
+def descend(M, r, lam, starts, rng, tied=False):
+    """Minimize the untied (or the tied) objective by L-BFGS from random starts, knowing no theory.
+
+    M: (d2, d0), square if tied. r: at least 1. lam: at least 0. starts: at least 1.
+    rng: NumPy Generator, or a seed. Returns a Descent: the best U (d2, r) and V (d0, r) (V = U if
+    tied) and the final values (starts,), in the order of the starts. Untied, a run that stops
+    is balanced, ||u_i|| = ||v_i||, and goes on while that helps: between very unequal columns
+    gradients are tiny far from any critical point. Raises ValueError for bad arguments.
+    Cost: O(d2 d0 r) an iteration, some hundred iterations a start.
+
+    >>> descend([[3, 0], [0, 2]], r=1, lam=1, starts=2, rng=0).values.round(6).tolist()
+    [8.5, 8.5]
+    """
+    M = arguments.matrix("M", M, square=tied)
+    r = arguments.positive_integer("r", r)
+    lam = arguments.nonnegative("lam", lam)
+    starts = arguments.positive_integer("starts", starts)
+    rng = arguments.generator(rng)
+    scale = np.linalg.norm(M, 2) or 1.0  # the solver's tolerances are meant for numbers of order 1
+    run = _tied_descent if tied else _untied_descent
+    ends = [run(M / scale, r, lam, rng) for _ in range(starts)]
+    values = np.array([value for value, _, _ in ends])
+    _, U, V = ends[values.argmin()]
+    return Descent(U * np.sqrt(scale), V * np.sqrt(scale), values * scale**2)
+
+
+def _tied_descent(M, r, lam, rng):
+    shape = (len(M), r)
+
+    def value_and_gradient(z):
+        U = z.reshape(shape)
+        value, gU, gV = shallow.value_and_gradient(U, U, M, lam)
+        return value, (gU + gV).ravel()
+
+    z, value = lbfgs(value_and_gradient, rng.standard_normal(shape).ravel() / np.sqrt(r))
+    return value, z.reshape(shape), z.reshape(shape)
+
+
+def _untied_descent(M, r, lam, rng):
+    d2, d0 = M.shape
+
+    def pair(z):
+        return z[: d2 * r].reshape(d2, r), z[d2 * r :].reshape(d0, r)
+
+    def value_and_gradient(z):
+        value, *gradients = shallow.value_and_gradient(*pair(z), M, lam)
+        return value, flatten(gradients)
+
+    z, value = lbfgs(value_and_gradient, rng.standard_normal((d2 + d0) * r) / np.sqrt(r))
+    while True:
+        before = value
+        z, value = lbfgs(value_and_gradient, flatten(shallow.balance(*pair(z))))
+        if not value < before * (1 - 1e-13):
+            return value, *pair(z)

@@ -1,0 +1,91 @@
+"""Exact Hessians of the objectives, and what their eigenvalues say about a critical point.
+
+A Hessian is a symmetric matrix in the row-major entries of U, then (untied) those of V: U[a, i] is
+coordinate a r + i.
+"""
+
+import numpy as np
+
+from runproofs import _arguments as arguments
+from runproofs.linalg import symmetric_part
+
+
+def hessian(U, V, M, lam):
+    """Exact Hessian of the untied objective F.
+
+    U: (..., d2, r), V: (..., d0, r), any leading batch axes. M: (d2, d0). lam: at least 0.
+    Returns (..., n, n) with n = (d2 + d0) r. Raises ValueError for bad arguments.
+    Cost: O(n^2) a pair. Source: second differential of Problem (2.6) of the thesis.
+    """
+    U, V = arguments.factors(U, V)
+    M = arguments.matrix("M", M, rows=U.shape[-2], columns=V.shape[-2])
+    return closed_form_hessian(U, V, M, arguments.nonnegative("lam", lam))
+
+
+def closed_form_hessian(U, V, M, lam):
+    """`hessian` without the checks, for loops."""
+    cross = 2 * np.einsum("...ci,...aj->...aicj", V, U)
+    same_column = np.einsum("...aici->...iac", cross)  # a view: what it adds, cross receives
+    same_column += 4 * lam * np.einsum("...ai,...ci->...iac", U, V)
+    same_column -= 2 * (M - U @ V.mT)[..., None, :, :]
+    UU = _same_row(2 * (V.mT @ V + lam * _diagonal_gram(V)), U.shape[-2])
+    VV = _same_row(2 * (U.mT @ U + lam * _diagonal_gram(U)), V.shape[-2])
+    UV = cross.reshape(*U.shape[:-2], UU.shape[-1], VV.shape[-1])
+    return np.block([[UU, UV], [UV.mT, VV]])
+
+
+def tied_hessian(U, M, lam):
+    """Exact Hessian of the tied objective f; M enters through its symmetric part.
+
+    U: (..., d, r), any leading batch axes. M: (d, d). lam: at least 0. Returns (..., d r, d r).
+    Raises ValueError for bad arguments. Cost: O(d^2 r^2) a matrix.
+    Source: second differential of Problem (2.4) of the thesis.
+    """
+    U = arguments.matrix("U", U, batched=True)
+    M = symmetric_part(arguments.matrix("M", M, square=True, rows=U.shape[-2]))
+    return closed_form_tied_hessian(U, M, arguments.nonnegative("lam", lam))
+
+
+def closed_form_tied_hessian(U, M, lam):
+    """`tied_hessian` without the checks, for loops: M is symmetric."""
+    H = 4 * np.einsum("...bi,...aj->...aibj", U, U)
+    same_column = np.einsum("...aibi->...iab", H)
+    same_column += 8 * lam * np.einsum("...ai,...bi->...iab", U, U)
+    same_column -= 4 * (M - U @ U.mT)[..., None, :, :]
+    diagonal_blocks = _same_row(4 * (U.mT @ U + lam * _diagonal_gram(U)), U.shape[-2])
+    return H.reshape(diagonal_blocks.shape) + diagonal_blocks
+
+
+def least_eigenvalue(H):
+    """Least eigenvalue of H.
+
+    H: (..., n, n), symmetric. Returns the batch shape. Raises ValueError for any other.
+    Cost: O(n^3) a matrix.
+
+    >>> float(least_eigenvalue(tied_hessian([[0.0]], [[2.0]], 1)))  # f = (2 - u^2)^2 + u^4
+    -8.0
+    """
+    return np.linalg.eigvalsh(arguments.symmetric("H", H, batched=True))[..., 0]
+
+
+def is_strict_saddle(H, tol=1e-10):
+    """Whether H (..., n, n), the Hessian at a critical point, has a truly negative eigenvalue.
+
+    tol: at least 0, relative to the largest absolute eigenvalue (the scale of the rounding errors).
+    Returns booleans of the batch shape; maxima count. Raises ValueError for bad arguments, such as
+    an H that is not symmetric. Cost: O(n^3) a matrix.
+    """
+    values = np.linalg.eigvalsh(arguments.symmetric("H", H, batched=True))
+    return values[..., 0] < -arguments.nonnegative("tol", tol) * np.abs(values).max(-1)
+
+
+def _diagonal_gram(U):
+    return np.eye(U.shape[-1]) * (U * U).sum(-2)[..., None, :]
+
+
+def _same_row(block, rows):
+    """Block-diagonal matrix with `block` (..., r, r) repeated for every row of a factor."""
+    r = block.shape[-1]
+    H = np.zeros((*block.shape[:-2], rows, r, rows, r))
+    np.einsum("...aiaj->...aij", H)[...] = block[..., None, :, :]
+    return H.reshape(*block.shape[:-2], rows * r, rows * r)

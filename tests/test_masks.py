@@ -1,0 +1,169 @@
+"""Masks have the law they should, in floats and in fractions; enumerated losses are the formula."""
+
+import math
+from fractions import Fraction
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from runproofs.linalg import isotropic_law
+from runproofs.linear import shallow
+from runproofs.linear.shallow import objective, objective_by_enumeration
+from runproofs.masks import all_masks, expectation
+
+seeds = st.integers(0, 2**32 - 1)
+rates = st.floats(0.05, 1)
+sizes = st.integers(1, 5)
+
+
+def problem(seed, d2, d0, r):
+    rng = np.random.default_rng(seed)
+    shapes = (d2, r), (d0, r), (d2, d0)
+    return *(rng.standard_normal(shape) for shape in shapes), rng
+
+
+@given(st.integers(1, 12), rates)
+def test_masks_have_the_bernoulli_law(r, theta):
+    b, p = all_masks(r, theta)
+    assert b.shape == (2**r, r)
+    assert p.shape == (2**r,)
+    assert len(np.unique(b, axis=0)) == 2**r
+    assert set(np.unique(b)) <= {0.0, 1.0}
+    assert p.min() >= 0
+    assert p.sum() == pytest.approx(1, abs=1e-13)
+    np.testing.assert_allclose(p @ b, theta, atol=1e-13)
+    covariance = (b - theta).T @ (p[:, None] * (b - theta))
+    np.testing.assert_allclose(covariance, theta * (1 - theta) * np.eye(r), atol=1e-13)
+
+
+@given(st.integers(1, 6), rates)
+def test_expectation_of_a_product_of_masks(r, theta):
+    # E prod_i (1 + b_i) = (1 + theta)^r, by independence
+    product = expectation(lambda b: np.prod(1 + b), r, theta)
+    assert product == pytest.approx((1 + theta) ** r, rel=1e-12)
+    assert expectation(np.diag, r, theta).shape == (r, r)
+
+
+@given(st.integers(1, 8), st.fractions(0, 1).filter(bool))
+def test_masks_in_fractions_are_exact(r, theta):
+    b, p = all_masks(r, theta)
+    assert b.shape == (2**r, r)
+    assert p.shape == (2**r,)
+    expected = {
+        mask: math.prod(theta if kept else 1 - theta for kept in mask)
+        for mask in product((0, 1), repeat=r)
+    }
+    assert {tuple(mask): q for mask, q in zip(b, p, strict=True)} == expected
+    assert all(type(q) is Fraction for q in p)
+    assert all(type(kept) is int for kept in b.ravel())
+    assert sum(p) == 1
+    np.testing.assert_allclose(all_masks(r, float(theta))[1], p.astype(float), rtol=1e-14)
+    np.testing.assert_array_equal(all_masks(r, float(theta))[0], b.astype(float))
+
+
+def test_masks_come_in_binary_order():
+    b, p = all_masks(3, 0.25)
+    np.testing.assert_array_equal(b[[1, 6]], [[1, 0, 0], [0, 1, 1]])
+    np.testing.assert_allclose(p[[1, 6]], [0.25 * 0.75**2, 0.75 * 0.25**2], rtol=1e-15)
+    assert b.dtype == p.dtype == np.float64
+
+
+@given(st.integers(1, 6), st.fractions(0, 1).filter(bool))
+def test_expectations_in_fractions_are_exact(r, theta):
+    third = Fraction(1, 3)
+    assert expectation(lambda b: math.prod(third + k for k in b), r, theta) == (third + theta) ** r
+    pairs = expectation(lambda b: np.outer(b, b), r, theta)
+    assert pairs.shape == (r, r)
+    for i, j in np.ndindex(r, r):
+        assert pairs[i, j] == (theta if i == j else theta**2)
+        assert isinstance(pairs[i, j], Fraction)
+    lam = (1 - theta) / theta
+    variance = expectation(lambda b: (b[0] / theta - 1) ** 2, r, theta)
+    assert variance == lam
+    assert isinstance(variance, Fraction)
+
+
+def test_a_fraction_tells_1e_20_apart():
+    theta = Fraction(1, 2) + Fraction(1, 10**20)
+    assert expectation(lambda b: b[0], 1, theta) - Fraction(1, 2) == Fraction(1, 10**20)
+
+
+@given(st.integers(1, 8), st.booleans(), seeds)
+def test_isotropic_law_has_mean_0_and_second_moment_I(d, rotated, seed):
+    atoms = isotropic_law(d, np.random.default_rng(seed) if rotated else None)
+    assert atoms.shape == (2 * d, d)
+    np.testing.assert_allclose(atoms.mean(axis=0), 0, atol=1e-14)
+    np.testing.assert_allclose(atoms.T @ atoms / (2 * d), np.eye(d), atol=1e-12)
+
+
+@given(sizes, sizes, st.integers(1, 6), rates, seeds)
+def test_enumerated_loss_is_the_closed_form(d2, d0, r, theta, seed):
+    U, V, M, rng = problem(seed, d2, d0, r)
+    X = isotropic_law(d0, rng)
+    enumerated = objective_by_enumeration(U, V, X, X @ M.T, theta)
+    lam = (1 - theta) / theta
+    by_hand = np.linalg.norm(M - U @ V.T) ** 2
+    by_hand += lam * sum(u @ u * (v @ v) for u, v in zip(U.T, V.T, strict=True))
+    assert enumerated == pytest.approx(by_hand, rel=1e-11)
+    assert enumerated == pytest.approx(objective(U, V, M, lam), rel=1e-11)
+
+
+def test_enumerated_loss_tells_other_effective_rates_apart():
+    U, V, M, rng = problem(0, 3, 4, 2)
+    X = isotropic_law(4, rng)
+    enumerated = objective_by_enumeration(U, V, X, X @ M.T, 0.4)
+    assert np.ndim(enumerated) == 0
+    for wrong in (0, 0.6, 1 / 0.4, 0.4 / 0.6):  # lam is 0.6 / 0.4
+        assert abs(enumerated / objective(U, V, M, wrong) - 1) > 0.02
+
+
+@pytest.mark.parametrize(("r", "n"), [(1, 1), (3, 70000), (12, 7), (13, 1)])
+def test_enumeration_in_several_chunks(r, n):
+    U, V, M, rng = problem(r, 2, 3, r)
+    X = rng.standard_normal((n, 3))
+    Y = X @ M.T + rng.standard_normal((n, 2))
+    C = X.T @ X / n
+    lam = 0.3 / 0.7
+    # E ||y - W x||^2 for any pairs: the residual of the mean network, and what its masks add
+    expected = ((Y - X @ V @ U.T) ** 2).sum() / n + shallow.regularizer(U, V, lam, C)
+    assert objective_by_enumeration(U, V, X, Y, 0.7) == pytest.approx(expected, rel=1e-11)
+    if r == 1:
+        assert objective_by_enumeration(U, V, X, Y, Fraction(7, 10)) == pytest.approx(expected)
+
+
+U, V = np.ones((2, 3)), np.ones((4, 3))
+
+
+@pytest.mark.parametrize(
+    ("call", "name"),
+    [
+        (lambda: all_masks(0, 0.5), "r must be an integer that is at least 1"),
+        (lambda: all_masks(2.0, 0.5), "r must be an integer"),
+        (lambda: all_masks(21, 0.5), "at most 20"),
+        (lambda: all_masks(2, 0), "theta must be a keep probability"),
+        (lambda: all_masks(2, 1.5), "theta must be a keep probability"),
+        (lambda: all_masks(2, Fraction(0)), "theta must be .* it was 0"),
+        (lambda: all_masks(2, 1 + Fraction(1, 10**20)), "theta must be a keep probability"),
+        (lambda: all_masks(2, "0.5"), "theta must be a number"),
+        (lambda: expectation(np.sum, 2, math.nan), "theta must have finite entries"),
+        (lambda: isotropic_law(0), "d must be an integer"),
+        (lambda: objective_by_enumeration(U, V, np.ones((1, 5)), np.ones((1, 2)), 0.5), "X must"),
+        (lambda: objective_by_enumeration(U, V, np.ones((0, 4)), np.ones((0, 2)), 0.5), "X must"),
+        (lambda: objective_by_enumeration(U, V, np.ones((1, 4)), np.ones((2, 2)), 0.5), "Y must"),
+        (lambda: objective_by_enumeration(U, V[:, :2], np.ones((1, 4)), U, 0.5), "U and V"),
+        (lambda: objective_by_enumeration(U, V, np.ones((1, 4)), np.ones((1, 2)), 0), "theta"),
+    ],
+)
+def test_bad_arguments_are_named(call, name):
+    with pytest.raises(ValueError, match=name) as error:
+        call()
+    assert str(error.value).endswith(".")
+
+
+def test_twenty_units_are_allowed():
+    b, p = all_masks(20, 0.5)
+    assert len(b) == 2**20
+    assert p.sum() == 1
