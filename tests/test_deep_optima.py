@@ -344,12 +344,11 @@ def test_theorem_e_local_minimum_by_its_hessian():
 
 def test_two_searches_find_the_same_local_maximum():
     """With equal widths one unknown is left; the general climb finds its maximum from far."""
-    for m, k, d, lam in (([2.0, 1.6, 1.1], 2, 6, 0.4), ([2.0, 1.3], 3, 5, 0.25)):
-        m = np.array(m)
-        (shares,) = optima._equal_width_shares(m, k, lam, float(d))
-        x = d * shares
-        prices = m**2 * x ** (k - 1) / (x + lam) ** (k + 1)
+    for m, k, rate in (([2.0, 1.6, 1.1], 2, 0.4 / 6), ([2.0, 1.3], 3, 0.05)):
+        m, rates = np.array(m), np.full((k, 1), rate)
+        (shares,) = optima._equal_width_shares(np.log(m), k, rate)
+        prices = m**2 * shares ** (k - 1) / (shares + rate) ** (k + 1)
         np.testing.assert_allclose(prices, prices[0], rtol=1e-11)
         for start in (np.full(m.size, 1 / m.size), shares**4 / (shares**4).sum()):
-            climbed = optima._climb(m, np.full((k, m.size), float(d)) * start, lam)
-            np.testing.assert_allclose(climbed, np.broadcast_to(x, climbed.shape), rtol=1e-9)
+            climbed = optima._climb(np.log(m / m[0]), np.tile(start, (k, 1)), rates)
+            np.testing.assert_allclose(climbed, np.tile(shares, (k, 1)), rtol=1e-9)
