@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from runproofs import _arguments as arguments
+from runproofs.linalg import root_and_inverse
 from runproofs.linear.equalize import equalizer
 
 
@@ -200,10 +201,3 @@ def _roots(C, size):
     if C is None:
         return np.eye(size), np.eye(size)
     return root_and_inverse(arguments.matrix("C", C, rows=size))
-
-
-def root_and_inverse(C):
-    """The symmetric positive definite root of C (d, d), and its inverse; else ValueError."""
-    values, W = np.linalg.eigh(arguments.positive_definite("C", C))
-    roots = np.sqrt(values)
-    return W * roots @ W.T, W / roots @ W.T
