@@ -81,8 +81,9 @@ def global_optimum(m, widths, lam):
     less E ||y||^2, `rank` that of the map W, `spectrum` (rank,) the singular values of W C^{1/2},
     which has the singular vectors of Cyx C^{-1/2}, and `allocation` (k, rank) the division of the
     widths. It is the best of `local_optimum` over all ranks; of equally good ones, that of least
-    rank. Raises ValueError for bad arguments. Cost: that of `local_optimum` for each rank.
-    Source: beyond the thesis, Theorem D.
+    rank. What is too small for a float becomes 0. Raises ValueError for bad arguments, and for a
+    value that is too large. Cost: `local_optimum` for each rank. Source: beyond the thesis,
+    Theorem D.
 
     >>> best = global_optimum([1, 1], [2, 2], 1)
     >>> best.rank, round(best.value, 12), best.spectrum.round(12).tolist()
@@ -93,7 +94,10 @@ def global_optimum(m, widths, lam):
     for rank in range(1, min(m.size, widths.min()) + 1):
         log_m = _log_ratios(m[:rank])
         x = _best_shares(log_m, rates)
-        if x is not None and (new := _gain(log_m, x, rates)) > gain:
+        if x is None:
+            continue
+        new = _gain(log_m, x, rates)
+        if new > gain or widths.size == 1:  # for k = 1 a larger rank is better, if by less than eps
             gain, best = new, x
     return _optimum(m, widths, rates, best)
 
@@ -129,14 +133,16 @@ def _problem(m, widths, lam):
 
 
 def _optimum(m, widths, rates, x):
-    """The Optimum at the shares x; what is too small for a float becomes 0."""
+    """The Optimum at the shares x."""
     rank = x.shape[1]
     if not rank:
         return Optimum(0.0, 0, np.zeros(0), x)
     m = m[:rank]
     with np.errstate(over="ignore"):
         whole = np.prod(1 + rates)
-    value = -m[0] * (_gain(_log_ratios(m), x, rates) / whole) * m[0]
+        value = -m[0] * (_gain(_log_ratios(m), x, rates) / whole) * m[0]
+    if value == -np.inf:
+        raise ValueError("m must be smaller: the value is too large for a float.")
     spectrum = m * (np.exp(-_penalties(x, rates)) / whole)
     return Optimum(float(value), rank, spectrum, widths[:, None] * x)
 
