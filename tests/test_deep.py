@@ -130,6 +130,61 @@ def test_gradient_is_that_of_automatic_differentiation(sizes, lam, seed):
         np.testing.assert_allclose(g, e, rtol=1e-10, atol=1e-10 * np.abs(e).max())
 
 
+@pytest.mark.parametrize("samples", [3, 300, 20_000])
+def test_enumeration_of_many_masks_in_chunks(samples):
+    weights, rng = network([3, 5, 4, 2], 4), np.random.default_rng(4)
+    X = rng.standard_normal((samples, 3))
+    Y = X[:, :2] ** 2 + rng.standard_normal((samples, 2))
+    C, Cyx, Ey2 = X.T @ X / samples, Y.T @ X / samples, (Y**2).sum() / samples
+    expected = deep.objective(weights, Cyx, 0.25, Ey2, C)
+    assert deep.objective_by_enumeration(weights, X, Y, 0.8) == pytest.approx(expected, rel=1e-12)
+
+
+def test_masked_maps_kill_the_nodes_that_their_masks_drop():
+    """Masks are read as binary numbers, the first node of the first layer as the lowest bit."""
+    weights = network([2, 2, 1, 2], 5)
+    maps, p = deep.masked_maps(weights, 0.7)
+    assert maps.shape == (8, 2, 2)
+    for i in range(8):
+        first, second = np.diag([i & 1, i >> 1 & 1]), np.array([[i >> 2]])
+        expected = weights[2] @ second @ weights[1] @ first @ weights[0] / 0.49
+        np.testing.assert_allclose(maps[i], expected, rtol=1e-14, atol=1e-15)
+        kept = int(np.trace(first) + second.sum())
+        assert p[i] == pytest.approx(0.7**kept * 0.3 ** (3 - kept), rel=1e-14)
+
+
+@pytest.mark.parametrize(
+    ("call", "times"),
+    [
+        (lambda W, C: deep.objective(W, np.ones((2, 3)), 0.1, 1.0, C), 1),
+        (lambda W, C: deep.gradient(W, np.ones((2, 3)), 0.1, C), 1),
+        (lambda W, C: deep.regularizer(W, 0.1, C), 1),
+        (deep.subregularizers, 1),
+        (lambda W, C: deep.equalization_gaps(W, 0.1, C), 1),
+        (deep.equalization_defect, 1),
+        (lambda W, C: deep.optimal_implementation(np.ones((2, 3)), [3], 0.1, C), 1),
+        (lambda W, C: deep.envelope_optimum(np.ones((2, 3)), 0.1, None, C), 1),
+    ],
+)
+def test_the_second_moment_is_decomposed_once_a_call(monkeypatch, call, times):
+    C, calls = moment(3, 0), []
+    for name in ("eigh", "eigvalsh"):
+        route = getattr(np.linalg, name)
+        monkeypatch.setattr(np.linalg, name, counted(route, lambda A: np.allclose(A, C), calls))
+    monkeypatch.setattr(np.linalg, "inv", None)
+    call(network([3, 4, 2], 0), C)
+    assert len(calls) == times
+
+
+def counted(function, which, calls):
+    def wrapper(A, *args):
+        if A.shape == (3, 3) and which(A):
+            calls.append(function)
+        return function(A, *args)
+
+    return wrapper
+
+
 def test_batches_agree_with_single_networks():
     sizes, lam = [3, 2, 4, 2], np.array([0.2, 3.0])
     weights, C = network(sizes, 3, 2), moment(3, 3)
@@ -222,6 +277,47 @@ def test_rank_one_implementation_is_equalized(sizes, seed):
     assert sizes[1] == 1 or not deep.is_equalized(weights, C)
 
 
+def test_equalized_networks_may_have_any_scales():
+    """Neither the scales of the layers nor those of single nodes matter, in squares or not."""
+    even = deep.rank_one_implementation([1.0, -2.0], [0.5, 3.0, 1.0], (2, 4))
+    odd = [W * np.linspace(1, 1.2, W.shape[1]) for W in even]
+    for weights in (even, odd):
+        defect, gaps = deep.equalization_defect(weights), deep.equalization_gaps(weights, 0.3)
+        assert deep.is_equalized(weights) == (weights is even)
+        D = [np.ones(3), np.array([1e-80, 1e60]), 10.0 ** np.array([-60, 0, 40, 80]), np.ones(2)]
+        unlike = [W * D[i + 1][:, None] / D[i] for i, W in enumerate(weights)]
+        layers = [s * W for s, W in zip((1e200, 1e-250, 1e120), weights, strict=True)]
+        for scaled in (unlike, layers):
+            assert deep.is_equalized(scaled) == (weights is even)
+            assert deep.equalization_defect(scaled) == pytest.approx(defect, rel=1e-12, abs=1e-14)
+            found = deep.equalization_gaps(scaled, 0.3)
+            np.testing.assert_allclose(found.parts, gaps.parts, rtol=1e-10, atol=1e-14)
+            assert found.total == pytest.approx(gaps.total, rel=1e-10, abs=1e-14)
+
+
+def test_one_layer_of_very_unlike_nodes_is_equalized():
+    assert deep.is_equalized([[[1e-80], [1e80]], [[1e80, 1e-80]]])
+    assert deep.equalization_defect([[[1e-80], [1e80]], [[1e80, 3e-80]]]) == pytest.approx(0.5)
+
+
+def test_tolerance_of_equalized_is_a_bound_on_the_defect():
+    weights = network([2, 3, 2], 7)
+    defect = deep.equalization_defect(weights)
+    assert deep.is_equalized(weights, tol=defect)
+    assert not deep.is_equalized(weights, tol=defect * (1 - 1e-9))
+    slightly = [np.array([[1.0], [1.0 + 1e-8]]), np.ones((1, 2))]
+    assert not deep.is_equalized(slightly)
+    assert deep.is_equalized([slightly[0] ** 0.05, slightly[1]])
+
+
+def test_a_zero_node_does_not_hide_the_others():
+    weights = [np.array([[2.0, 0.0], [0.0, 0.0], [0.0, 2.0]]), np.array([[1.0, 9.0, 1.0]])]
+    norm = np.hypot(2, 2)
+    assert deep.equalization_defect(weights) == pytest.approx(max(3 * 2 / norm - 1, 1), rel=1e-12)
+    total = deep.equalization_gaps(weights, 0.6).total
+    assert total == pytest.approx(0.6 * 8 / (0.2 * norm**2) - 1, rel=1e-12)
+
+
 def test_equal_norms_do_not_suffice():
     weights = [np.array([[1.0], [0.0]]), np.array([[1.0, 0.0]])]
     assert deep.equalization_defect(weights) == pytest.approx(1)
@@ -243,6 +339,10 @@ I3 = np.eye(3)
         (lambda: deep.regularizer([W[0], W[1] * np.nan, W[2]], 0.1), "W_2"),
         (lambda: deep.regularizer([W[0][None], *W[1:]], 0.1), "batch"),
         (lambda: deep.regularizer(W, -0.1), "lam"),
+        (lambda: deep.regularizer(network([2, 2, 2], 0, 3), [0.1, 0.2]), "lam must broadcast"),
+        (lambda: deep.gradient(W, np.ones((2, 3)), [0.1, 0.2]), "lam must broadcast"),
+        (lambda: deep.gradient(network([2, 2, 2], 0, 3), I3[:2, :2], [0.1, 0.2]), "lam must"),
+        (lambda: deep.objective(W, np.ones((2, 3)), [], 1.0), "lam must"),
         (lambda: deep.regularizer(W, 0.1, np.triu(np.ones((3, 3)))), "C must be symmetric"),
         (lambda: deep.regularizer(W, 0.1, -I3), "C must be positive"),
         (lambda: deep.subregularizers(W, np.eye(2)), "C"),
@@ -263,12 +363,19 @@ I3 = np.eye(3)
         (lambda: deep.rank_one_implementation([1.0], [], [2]), "v"),
         (lambda: deep.envelope_optimum(np.ones((2, 3)), 0.1, C=np.diag([1.0, 1, 0])), "C"),
         (lambda: deep.envelope_optimum(np.ones((2, 3)), 0.1, r=0, C=I3), "r must"),
+        (lambda: deep.envelope_optimum(np.eye(2), 1e308, r=100), "nu must be at most"),
         (lambda: deep.induced_regularizer([2, 1, 1], [3, 2], 0.1), "rank"),
         (lambda: deep.induced_regularizer([2, -1], [3, 2], 0.1), "sigma"),
         (lambda: deep.induced_regularizer([2, 1], [3, 2], 0), "lam"),
         (lambda: deep.optimal_implementation(I3, [3, 2], 0.1), "rank"),
         (lambda: deep.optimal_implementation(I3, [3, 3], 0.1, np.diag([1.0, 1, 0])), "C"),
         (lambda: deep.implementation(np.eye(2), [2], [[1.5, 0.4]], 0.1), "allocation"),
+        (lambda: deep.implementation(np.eye(2), [9, 2], [[4, 5], [1, 1.1]], 0.1), "allocation"),
+        (lambda: deep.implementation(np.eye(2), [2], [[1, 1 + 1e-8]], 0.1), "allocation"),
+        (lambda: deep.implementation(np.eye(2), [2], [[2, 0]], 0.1), "allocation"),
+        (lambda: deep.induced_regularizer([2, 1], [3, 2], 1e200), "too large"),
+        (lambda: deep.induced_regularizer([1e200, 1], [3, 2], 1), "sigma"),
+        (lambda: deep.global_optimum([1e200], [3, 2], 1), "m must"),
         (lambda: deep.local_optimum([1, 1], [3, 3], 0.1, 3), "rank"),
         (lambda: deep.global_optimum([1, 1], [3, 3], -1), "lam"),
     ],

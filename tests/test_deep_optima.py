@@ -1,5 +1,8 @@
 """The induced regularizer and the optima of deep dropout, each by routes that share no code."""
 
+from fractions import Fraction
+from math import prod
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -9,7 +12,7 @@ from scipy.optimize import brentq, minimize
 
 from runproofs.linalg import nuclear_norm, psd_sqrt, with_spectrum
 from runproofs.linear import deep
-from runproofs.linear.deep import optima
+from runproofs.linear.deep import induced, optima
 
 examples = settings(deadline=None, max_examples=30, derandomize=True)
 seeds = st.integers(0, 2**32 - 1)
@@ -179,6 +182,72 @@ def test_closed_forms():
     ]
 
 
+def exact_nu(widths, lam):
+    """prod (1 + lam / d_j) - 1 in fractions."""
+    return prod(1 + Fraction(lam) / d for d in widths) - 1
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("lam", [1e-290, 1e-150, 1e-20, 1e-3, 0.5, 30.0, 1e20, 1e100, 1e150])
+def test_singular_values_of_very_different_sizes(lam):
+    widths = (3, 2)
+    isometry, x = deep.induced_regularizer([3, 3], widths, lam)
+    expected = 18 * exact_nu([1.5, 1], lam)
+    assert isometry == pytest.approx(float(expected), rel=1e-14)
+    np.testing.assert_allclose(x, [[1.5, 1.5], [1, 1]], rtol=1e-14)
+    value, x = deep.induced_regularizer([1e-200, 1.0], widths, lam)
+    assert value == pytest.approx(float(exact_nu(widths, lam)), rel=1e-14)
+    log_prices = np.log([1e-200, 1]) * 2 + np.log1p(lam / x).sum(axis=0) - np.log(x)
+    assert np.ptp(log_prices - np.log1p(x / lam), axis=1).max() < 1e-10
+    np.testing.assert_allclose(x.sum(axis=1), widths, rtol=1e-14)
+
+
+@examples
+@given(st.integers(1, 7), st.integers(2, 4), seeds, st.floats(-290, 30))
+def test_the_program_is_solved_in_few_steps_at_all_scales(k, r, seed, power):
+    rng, lam = np.random.default_rng(seed), 10.0**power
+    sigma, widths = 10.0 ** -rng.uniform(0, 270, r), rng.integers(r, 12, k)
+    _, x = deep.induced_regularizer(sigma, widths, lam)
+    log_prices = 2 * np.log(sigma) + np.log1p(lam / x).sum(axis=0) - np.log(x) - np.log1p(x / lam)
+    assert np.ptp(log_prices, axis=1).max() < 1e-9
+    steps, route = [], induced._newton_step
+
+    def counted(*args):
+        steps.append(args)
+        return route(*args)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(induced, "_newton_step", counted)
+        deep.induced_regularizer(sigma, widths, lam)
+    assert len(steps) < 30
+
+
+@pytest.mark.parametrize("scale", [1e-140, 1e-12, 1e-7, 1e6, 1e140])
+@pytest.mark.parametrize("square", [None, 1e-9, 1e12])
+def test_the_rank_of_a_map_does_not_depend_on_its_scale(scale, square):
+    """A 4 x 5 map of rank 2 stays one when it is multiplied by a number, and so when C is."""
+    M = with_spectrum(4, 5, [2.0, 0.3], 3)
+    C = None if square is None else square * np.eye(5)
+    expected = deep.induced_regularizer([2.0, 0.3], (3, 2), 0.7).value * (square or 1)
+    weights = deep.optimal_implementation(scale * M, (3, 2), 0.7, C)
+    found = deep.implementation(scale * M, (3, 2), [[2.0, 1.0], [1.2, 0.8]], 0.7, C)
+    for network in (weights, found):
+        np.testing.assert_allclose(deep.network_map(network), scale * M, atol=1e-13 * scale)
+    assert deep.regularizer(weights, 0.7, C) / scale**2 == pytest.approx(expected, rel=1e-11)
+    with pytest.raises(ValueError, match="rank of the map, 2"):
+        deep.optimal_implementation(scale * M, (3, 1), 0.7, C)
+
+
+def test_singular_values_are_kept_down_to_rounding():
+    sigma = [1.0, 1e-12]
+    M = with_spectrum(2, 2, sigma, 1)
+    found = deep.regularizer(deep.optimal_implementation(M, (2,), 3.0), 3.0)
+    assert found == pytest.approx(1.5 * (1 + 1e-12) ** 2, rel=1e-13)
+    with pytest.raises(ValueError, match="rank"):
+        deep.optimal_implementation(M, (1,), 3.0)
+    deep.optimal_implementation(with_spectrum(2, 2, [1.0, 1e-17], 1), (1,), 3.0)
+
+
 # ------------------------------------------------------------------------------------------ optima
 
 
@@ -289,6 +358,74 @@ def test_one_hidden_layer_has_the_convex_optimum():
     assert optimum.rank == envelope.rank
 
 
+@examples
+@given(seeds, st.integers(1, 5), st.floats(-12, 20))
+def test_one_hidden_layer_at_all_rates(seed, r, power):
+    """The closed form for k = 1, of which no step of the envelope's is a part."""
+    rng, lam = np.random.default_rng(seed), 10.0**power
+    m = np.sort(np.exp(rng.normal(size=r) * rng.choice([0, 1e-9, 1])))[::-1]
+    found = deep.global_optimum(rng.permutation(m), [r], lam)
+    F, best = [Fraction(float(x)) for x in m], (0, 0)
+    nu = Fraction(lam) / r
+    for q in range(1, r + 1):  # (1 + nu q) s_i = m_i + nu sum_j (m_i - m_j), a linear system
+        s = [(F[i] + nu * sum(F[i] - F[j] for j in range(q))) / (1 + nu * q) for i in range(q)]
+        if min(s) > 0:
+            best = max(best, (sum(F[i] * s[i] for i in range(q)), q))
+    assert found.value == pytest.approx(-float(best[0]), rel=1e-13)
+    assert found.rank == best[1]
+    np.testing.assert_allclose(found.allocation.sum(axis=1), [r], rtol=1e-13)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("widths", [(3, 2), (3, 3), (3,)])
+def test_rates_of_any_size(widths):
+    """Little noise keeps every direction, much of it only the largest."""
+    m = [2.0, 1.0]
+    for lam in (1e-290, 1e-150, 1e-50, 1e-20):
+        found = deep.global_optimum(m, widths, lam)
+        assert found.rank == 2
+        assert found.value == pytest.approx(-5, rel=1e-14)
+        np.testing.assert_allclose(found.allocation, np.outer(widths, [2 / 3, 1 / 3]), rtol=1e-12)
+    for lam in (1e5, 1e20, 1e100, 1e150, 1e200, 1e308):
+        found = deep.global_optimum(m, widths, lam)
+        kept = float(1 / (1 + exact_nu(widths, lam)))
+        assert found.rank == 1
+        assert found.value == pytest.approx(-4 * kept, rel=1e-13)
+        np.testing.assert_allclose(found.spectrum, [2 * kept], rtol=1e-13)
+    assert deep.global_optimum([1, 1], widths, 1e20).rank == (2 if widths == (3,) else 1)
+
+
+@pytest.mark.parametrize("scale", [1e-150, 1e-9, 1e12, 1e150])
+@pytest.mark.parametrize("widths", [(3, 4, 3), (4, 4), (3,)])
+def test_optima_scale_with_the_teacher(widths, scale):
+    m = np.array([2.0, 1.5, 0.4])
+    one, other = (deep.global_optimum(s * m, widths, 0.3) for s in (1, scale))
+    assert other.value / scale**2 == pytest.approx(one.value, rel=1e-13)
+    assert other.rank == one.rank
+    np.testing.assert_allclose(other.spectrum / scale, one.spectrum, rtol=1e-13)
+    np.testing.assert_allclose(other.allocation, one.allocation, rtol=1e-12)
+
+
+@pytest.mark.parametrize("widths", [(3, 2, 4), (3, 3)])
+@pytest.mark.parametrize("small", [1e-7, 1e-12, 1e-40])
+def test_a_direction_far_weaker_than_noise_of_others_has_its_optimum(widths, small):
+    """Where lam is smaller still, the shares are those of the nuclear norm."""
+    found = deep.local_optimum([1.0, small], widths, small * 1e-6, 2)
+    shares = np.array([1, small]) / (1 + small)
+    np.testing.assert_allclose(found.allocation, np.outer(widths, shares), rtol=1e-4)
+    assert deep.local_optimum([1.0, small], widths, small * 1e2, 2) is None
+    assert deep.local_optimum([1.0, 1e-200], widths, small, 2) is None
+
+
+def test_envelope_with_a_heavy_penalty_and_a_bound_beyond_the_sizes():
+    for nu in (1e-300, 0.3, 1e20, 1e150, 1e300):
+        found = deep.envelope_optimum(np.diag([3.0, 0, 3]), nu, 100)
+        assert found.rank == 2
+        assert found.value == pytest.approx(-18 / (1 + 2 * nu), rel=1e-14)
+        assert found.threshold == pytest.approx(6 * nu / (1 + 2 * nu), rel=1e-14)
+        np.testing.assert_allclose(found.map, np.diag([3, 0, 3]) / (1 + 2 * nu), rtol=1e-14)
+
+
 def test_the_rank_jumps_at_the_root_of_two():
     def difference(lam):
         one, two = (deep.local_optimum([1, 1], (2, 2), lam, rank).value for rank in (1, 2))
@@ -344,12 +481,11 @@ def test_theorem_e_local_minimum_by_its_hessian():
 
 def test_two_searches_find_the_same_local_maximum():
     """With equal widths one unknown is left; the general climb finds its maximum from far."""
-    for m, k, d, lam in (([2.0, 1.6, 1.1], 2, 6, 0.4), ([2.0, 1.3], 3, 5, 0.25)):
-        m = np.array(m)
-        (shares,) = optima._equal_width_shares(m, k, lam, float(d))
-        x = d * shares
-        prices = m**2 * x ** (k - 1) / (x + lam) ** (k + 1)
+    for m, k, rate in (([2.0, 1.6, 1.1], 2, 0.4 / 6), ([2.0, 1.3], 3, 0.05)):
+        m, rates = np.array(m), np.full((k, 1), rate)
+        (shares,) = optima._equal_width_shares(np.log(m), k, rate)
+        prices = m**2 * shares ** (k - 1) / (shares + rate) ** (k + 1)
         np.testing.assert_allclose(prices, prices[0], rtol=1e-11)
         for start in (np.full(m.size, 1 / m.size), shares**4 / (shares**4).sum()):
-            climbed = optima._climb(m, np.full((k, m.size), float(d)) * start, lam)
-            np.testing.assert_allclose(climbed, np.broadcast_to(x, climbed.shape), rtol=1e-9)
+            climbed = optima._climb(np.log(m / m[0]), np.tile(start, (k, 1)), rates)
+            np.testing.assert_allclose(climbed, np.tile(shares, (k, 1)), rtol=1e-9)

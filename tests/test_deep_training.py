@@ -164,6 +164,8 @@ def test_observations_and_common_random_numbers():
         ({"target": np.ones((3, 3))}, "target"),
         ({"weights": [np.ones((1, 2, 2))] * 2}, "weights"),
         ({"weights": [torch.ones(1, 2, 3), torch.ones(1, 2, 3)]}, "W_2"),
+        ({"weights": [torch.ones(1, 2, 3), torch.ones(1, 2, 2).double()]}, "weights must agree"),
+        ({"weights": [torch.ones(1, 2, 3), torch.ones(1, 2, 2, device="meta")]}, "on meta"),
         ({"weights": [W[0] for W in starts()]}, "weights"),
         ({"steps": 0}, "steps"),
         ({"step_size": 0.0}, "step_size"),
@@ -182,5 +184,27 @@ def test_bad_arguments_get_one_clear_sentence(change, named):
         "batch": 2,
         "generator": torch.Generator(),
     }
-    with pytest.raises(ValueError, match=named):
-        deep.train_sampled(**{**good, **change})
+    given = {**good, **change}
+    with pytest.raises(ValueError, match=named) as error:
+        deep.train_sampled(**given)
+    assert "\n" not in str(error.value)
+    if not {"batch", "generator"} & change.keys():
+        del given["batch"], given["generator"]
+        given["Cyx"] = given.pop("target")
+        with pytest.raises(ValueError, match="Cyx" if named == "target" else named):
+            deep.train_exact(**given)
+
+
+def test_weights_that_require_gradients_are_trained_as_others():
+    weights = starts(dtype=torch.float32)
+    options = {"steps": 3, "step_size": 0.01}
+    plain = deep.train_exact(np.ones((2, 3)), THETA, weights, **options)
+    tracked = [W.clone().requires_grad_() for W in weights]
+    found = deep.train_exact(np.ones((2, 3)), THETA, tracked, **options)
+    half = deep.train_exact(np.ones((2, 3)), THETA, [W.bfloat16() for W in weights], **options)
+    for W, p, f, h in zip(weights, plain.weights, found.weights, half.weights, strict=True):
+        assert not f.requires_grad
+        assert (f.dtype, h.dtype) == (torch.float32, torch.bfloat16)
+        np.testing.assert_array_equal(f, p)
+        np.testing.assert_allclose(h.float(), p, atol=0.1)
+        assert (p - W).abs().max() > 1e-3

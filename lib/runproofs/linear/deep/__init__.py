@@ -4,24 +4,26 @@ A network has weights W_1 (d_1, d_0), ..., W_{k+1} (d_{k+1}, d_k), k >= 1, in a 
 d_1, ..., d_k of its hidden layers; the network map W_{k+1} ... W_1; and lam = (1 - theta) / theta.
 """
 
+from runproofs.linear.deep.equalized import (
+    effective_regularization,
+    effective_regularization_parts,
+    equalization_defect,
+    equalization_gaps,
+    is_equalized,
+    rank_one_implementation,
+)
 from runproofs.linear.deep.induced import (
     implementation,
     induced_regularizer,
     optimal_implementation,
 )
 from runproofs.linear.deep.network import (
-    effective_regularization,
-    effective_regularization_parts,
-    equalization_defect,
-    equalization_gaps,
     gradient,
-    is_equalized,
     masked_maps,
     network_map,
     objective,
     objective_by_enumeration,
     pivot_products,
-    rank_one_implementation,
     regularizer,
     subregularizers,
     subregularizers_over_pivots,

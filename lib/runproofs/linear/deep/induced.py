@@ -3,6 +3,9 @@
 Every layer divides its width among the singular directions: x (k, r) > 0 with row sums d_j. With
 G_i(x) = prod_j x_ji / (x_ji + lam), the division x costs sum_i sigma_i^2 (1 / G_i(x) - 1); the
 least cost is that of the map with singular values sigma_i.
+
+Inside, x are shares of the widths, with row sums 1, and rates (k, 1) are lam / d_j: then
+1 / G_i = (1 + nu) exp(E_i), where E_i >= 0 is the penalty of sharing, and no lam is too large.
 """
 
 from itertools import pairwise
@@ -11,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from runproofs import _arguments as arguments
-from runproofs.linalg import psd_sqrt
+from runproofs.linalg import root_and_inverse
 from runproofs.linear.equalize import equalizer
 
 
@@ -25,11 +28,15 @@ class Induced(NamedTuple):
 def induced_regularizer(sigma, widths, lam):
     """Least R among the networks that implement a map, from the singular values of M C^{1/2}.
 
-    sigma: (r,) at least 0, in any order, at most min(widths) of them positive. widths: d_1, ...,
-    d_k. lam: larger than 0. Returns Induced: the value, accurate to about 1e-14 relatively, and the
-    unique optimal allocation (k, r), whose columns are 0 where sigma is 0.
-    Raises ValueError for bad arguments. Cost: some ten Newton steps of O(r k^2 + k^3).
-    Source: beyond the thesis, Theorem A.
+    sigma: (r,) at least 0, in any order, at most min(widths) of them positive; ratios below 1e-280
+    count as 1e-280. widths: d_1, ..., d_k. lam: larger than 0. Returns Induced: the value, accurate
+    to about 1e-14 relatively, and the unique optimal allocation (k, r), whose columns are 0 where
+    sigma is 0. Raises ValueError for bad arguments, and if the value is too large for a float.
+    Cost: some ten Newton steps of O(r k^2 + k^3). Source: beyond the thesis, Theorem A.
+
+    >>> value, allocation = induced_regularizer([3, 1], [4], 0.5)  # lam / d ||M||_*^2
+    >>> round(value, 12), allocation.round(12).tolist()
+    (2.0, [[3.0, 1.0]])
     """
     sigma, lam = arguments.spectrum("sigma", sigma), arguments.positive("lam", lam)
     present = sigma > 0
@@ -37,39 +44,52 @@ def induced_regularizer(sigma, widths, lam):
     allocation = np.zeros((widths.size, sigma.size))
     if not present.any():
         return Induced(0.0, allocation)
-    x = optimal_allocation(sigma[present], widths, lam)
-    allocation[:, present] = x
-    return Induced(_cost(sigma[present], x, lam), allocation)
+    log_sigma, rates = _log_ratios(sigma[present]), lam / widths[:, None]
+    x = _optimal_shares(log_sigma, rates)
+    allocation[:, present] = widths[:, None] * x
+    with np.errstate(over="ignore"):
+        value = sigma.max() * (_cost(log_sigma, x, rates) * np.prod(1 + rates)) * sigma.max()
+    if value == np.inf:
+        raise ValueError("sigma or lam must be smaller: the value is too large for a float.")
+    return Induced(float(value), allocation)
 
 
-def log_cost(x, lam):
-    """-log G_i(x) (r,)."""
-    return np.log1p(lam / x).sum(axis=0)
+def _log_ratios(sigma):
+    """log(sigma / max sigma) for sigma > 0, at least -645: shares must not underflow."""
+    return np.log(np.maximum(sigma / sigma.max(), 1e-280))
 
 
-def _cost(sigma, x, lam):
-    return float(sigma**2 @ np.expm1(log_cost(x, lam)))
+def _penalties(x, rates):
+    """E_i (r,), all at least 0, with 1 / G_i = prod_j (1 + rates_j / x_ji) = (1 + nu) exp(E_i)."""
+    return np.log1p(rates / (1 + rates) * ((1 - x) / x)).sum(axis=0)
 
 
-def newton_step(x, t, lam, sign):
-    """Newton step on the budgets, and whether the Hessian on them is positive definite.
+def _cost(log_sigma, x, rates):
+    """sum_i sigma_i^2 (1 / G_i - 1), over (1 + nu)."""
+    E = _penalties(x, rates)
+    return float(-np.exp(2 * log_sigma + E) @ np.expm1(-E - np.log1p(rates).sum()))
 
-    For a function of x with gradient -t_i a_ji, a = lam / (x (x + lam)), and a block diagonal
-    Hessian t_i (diag(b) + sign a a^T), b = a (1/x + 1/(x + lam)), one block for each direction.
-    In the relative variables dx / x, and by the Sherman-Morrison formula.
+
+def _newton_step(x, log_t, rates, sign):
+    """Newton step on the shares, and whether the Hessian on them is positive definite.
+
+    For a function of x with gradient -t_i a_ji / x_ji, a = rates / (x + rates), and a block
+    diagonal Hessian in the relative variables dx / x, t_i (diag(b) + sign a a^T) with
+    b = a (1 + x / (x + rates)), one block for each direction; by the Sherman-Morrison formula.
     """
-    a = lam / (x + lam)
-    b = a * (1 + x / (x + lam))
+    a = rates / (x + rates)
+    b = a * (1 + x / (x + rates))
     pivot = 1 + sign * (a * a / b).sum(axis=0)
-    pivot[np.abs(pivot) < 1e-8] = 1e-8  # a singular block may yet be definite on the budgets
-    pivot = np.where(pivot == 0, np.finfo(float).eps, pivot)  # x at a point of inflection
+    pivot[np.abs(pivot) < 1e-8] = 1e-8  # a singular block may yet be definite on the shares
 
-    def solve(v):  # the Hessian's inverse times v (..., k, r)
-        return (v / b - sign * (a / b) * ((a * v / b).sum(axis=-2) / pivot)[..., None, :]) / t
+    def solve(v):  # the inverse of diag(b) + sign a a^T times v (..., k, r)
+        return v / b - sign * (a / b) * ((a * v / b).sum(axis=-2) / pivot)[..., None, :]
 
-    inverses = solve(np.eye(len(x))[:, :, None] * x)  # (k, k, r): images of the constraints
+    unit = min(np.log(rates.max()), 0)  # the multipliers' scale is free; t alone may underflow
+    constraints = np.eye(len(x))[:, :, None] * np.exp(unit + np.log(x) - log_t)
+    inverses = solve(constraints)  # (k, k, r): their images under the Hessian's inverse
     schur = np.einsum("ji,lji->jl", x, inverses)
-    free = solve(t * a)
+    free = solve(a)
     multipliers = np.linalg.solve(schur, (x * free).sum(axis=1))
     step = x * (free - np.einsum("l,lji->ji", multipliers, inverses))
     # inertia: the blocks' negative eigenvalues are as many as those the constraints remove
@@ -77,27 +97,32 @@ def newton_step(x, t, lam, sign):
     return step, definite
 
 
-def optimal_allocation(sigma, widths, lam, x=None):
-    """The minimizer of `_cost` on the budgets for sigma > 0, by damped Newton steps."""
-    sigma = sigma / sigma.max()
-    budgets = np.array(widths, dtype=float)[:, None]
-    if x is None:
-        shares = sigma ** (2 / (len(budgets) + 1))  # the optimum as lam grows
-        x = budgets * (shares / shares.sum())
-    value = _cost(sigma, x, lam)
+def _optimal_shares(log_sigma, rates):
+    """The shares (k, r) that minimize `_cost`, by damped Newton steps."""
+    k = len(rates)
+    # shares are about sigma_i where that exceeds the rate, and the power where the rate exceeds it
+    power = (2 * log_sigma + (k - 1) * np.minimum(np.log(rates).mean(), 0)) / (k + 1)
+    x = _normalized(np.tile(np.exp(np.maximum(log_sigma, power)), (k, 1)))
+    value = _cost(log_sigma, x, rates)
     for _ in range(500):
-        t = sigma**2 * np.exp(log_cost(x, lam))
-        step, _ = newton_step(x, t, lam, 1)
-        if np.max(np.abs(step) / x) < 1e-7:  # a last step: the error is now its square
-            x = x + step
-            return x * (budgets / x.sum(axis=1, keepdims=True))
-        slope = float((t * lam / (x * (x + lam)) * step).sum())  # twice the expected decrease
-        length = min(1.0, 0.9 / max(np.max(-step / x), 0.9))
+        log_t = 2 * log_sigma + _penalties(x, rates)
+        step, _ = _newton_step(x, log_t, rates, 1)
+        change = step / x
+        if np.max(np.abs(change)) < 1e-7:  # a last step: the error is now its square
+            return _normalized(x + step)
+        slope = float((np.exp(log_t) * rates / (x + rates) * change).sum())  # twice the decrease
+        length = min(1.0, 0.9 / max(np.max(-change), 0.9))
         rounding = 1e-14 * value
-        while (new := _cost(sigma, x + length * step, lam)) > value - length * slope / 4 + rounding:
+        while (new := _cost(log_sigma, x + length * step, rates)) > (
+            value - length * slope / 4 + rounding
+        ):
             length /= 2
         x, value = x + length * step, new
     raise RuntimeError("The allocation of the widths did not converge in 500 Newton steps.")
+
+
+def _normalized(x):
+    return x / x.sum(axis=1, keepdims=True)
 
 
 def implementation(M, widths, allocation, lam, C=None):
@@ -106,53 +131,73 @@ def implementation(M, widths, allocation, lam, C=None):
     M: (d_{k+1}, d_0) of rank r. widths: d_1, ..., d_k, at least r. allocation: (k, r), larger than
     0, with row sums d_j, in the order of decreasing singular values of M C^{1/2}. lam: larger than
     0. C: None or positive definite (d_0, d_0). Returns the list of k + 1 weights, whose regularizer
-    is sum_i sigma_i^2 (prod_j (1 + lam / x_ji) - 1). Raises ValueError for bad arguments.
-    Cost: one SVD and O(k d^3). Source: beyond the thesis, Theorem A, upper bound.
+    is sum_i sigma_i^2 (prod_j (1 + lam / x_ji) - 1). Singular values below rounding of the largest
+    count as 0. Raises ValueError for bad arguments. Cost: O(k d^3), with one SVD, and with C one
+    eigendecomposition. Source: beyond the thesis, Theorem A, upper bound.
     """
-    U, sigma, Vt, inverse_root, widths = _compact_svd(M, widths, C)
+    svd = _compact_svd(M, widths, C)
     lam = arguments.positive("lam", lam)
-    if not sigma.size:
-        ends = [Vt.shape[1], *widths, len(U)]
-        return [np.zeros((b, a)) for a, b in pairwise(ends)]
-    x = arguments.matrix("allocation", allocation, rows=widths.size, columns=sigma.size)
-    if x.min() <= 0 or np.abs(x.sum(axis=1) - widths).max() > 1e-9 * widths.max():
+    if not svd.sigma.size:
+        return _implementation(svd, None, lam)
+    rows, columns = svd.widths.size, svd.sigma.size
+    x = arguments.matrix("allocation", allocation, rows=rows, columns=columns)
+    if x.min() <= 0 or (np.abs(x.sum(axis=1) - svd.widths) > 1e-9 * svd.widths).any():
         raise ValueError("allocation must be positive and its rows must sum to the widths.")
-    bases = []
-    for d, shares in zip(widths, x, strict=True):
-        padded = np.zeros((sigma.size, d))
-        np.fill_diagonal(padded, np.sqrt(shares))
-        bases.append(equalizer(padded)[: sigma.size].T)  # Q diag(x_j) Q^T has diagonal 1
-    weights = [bases[0] * np.sqrt(x[0]) @ Vt @ inverse_root]
-    for j in range(1, widths.size):
-        weights.append(bases[j] * np.sqrt(x[j] / (x[j - 1] + lam)) @ bases[j - 1].T)
-    last = sigma * np.sqrt(np.prod(1 + lam / x[:-1], axis=0) / x[-1])
-    return [*weights, U * last @ bases[-1].T]
+    return _implementation(svd, x, lam)
 
 
 def optimal_implementation(M, widths, lam, C=None):
     """Weights with network map M and the least regularizer among all of them.
 
-    Arguments, errors and cost as `implementation`, and the convex program. Returns the list of
-    k + 1 weights. Source: beyond the thesis, Theorem A.
+    Arguments, errors and cost as `implementation`, and that of `induced_regularizer`. Returns the
+    list of k + 1 weights. Source: beyond the thesis, Theorem A.
     """
-    _, sigma, _, _, widths = _compact_svd(M, widths, C)
+    svd = _compact_svd(M, widths, C)
     lam = arguments.positive("lam", lam)
-    x = optimal_allocation(sigma, widths, lam) if sigma.size else None
-    return implementation(M, widths, x, lam, C)
+    if not svd.sigma.size:
+        return _implementation(svd, None, lam)
+    budgets = svd.widths[:, None]
+    x = budgets * _optimal_shares(_log_ratios(svd.sigma), lam / budgets)
+    return _implementation(svd, x, lam)
+
+
+def _implementation(svd, x, lam):
+    if not svd.sigma.size:
+        ends = [svd.Vt.shape[1], *svd.widths, len(svd.U)]
+        return [np.zeros((b, a)) for a, b in pairwise(ends)]
+    bases = []
+    for d, shares in zip(svd.widths, x, strict=True):
+        padded = np.zeros((shares.size, d))
+        np.fill_diagonal(padded, np.sqrt(shares))
+        bases.append(equalizer(padded)[: shares.size].T)  # Q diag(x_j) Q^T has diagonal 1
+    weights = [bases[0] * np.sqrt(x[0]) @ svd.Vt @ svd.inverse_root]
+    for (before, after), (Q, P) in zip(pairwise(x), pairwise(bases), strict=True):
+        weights.append(P * np.sqrt(after / (before + lam)) @ Q.T)
+    last = svd.sigma * np.prod(np.sqrt(1 + lam / x[:-1]), axis=0) / np.sqrt(x[-1])
+    return [*weights, svd.U * last @ bases[-1].T]
+
+
+class _CompactSVD(NamedTuple):
+    """U diag(sigma) V^T = M C^{1/2} with sigma > 0, C^{-1/2}, and widths that admit the rank."""
+
+    U: np.ndarray
+    sigma: np.ndarray
+    Vt: np.ndarray
+    inverse_root: np.ndarray
+    widths: np.ndarray
 
 
 def _compact_svd(M, widths, C):
-    """U, sigma > 0, V^T of M C^{1/2}, and C^{-1/2} and the widths, checked to admit the rank."""
     M = arguments.matrix("M", M)
-    root, inverse_root = roots(C, M.shape[1])
+    root, inverse_root = _roots(C, M.shape[1])
     U, sigma, Vt = np.linalg.svd(M @ root, full_matrices=False)
     r = np.count_nonzero(sigma > max(M.shape) * np.finfo(float).eps * sigma[0])
-    return U[:, :r], sigma[:r], Vt[:r], inverse_root, arguments.hidden_widths(widths, rank=r)
+    widths = arguments.hidden_widths(widths, rank=r)
+    return _CompactSVD(U[:, :r], sigma[:r], Vt[:r], inverse_root, widths)
 
 
-def roots(C, size):
-    """C^{1/2} and its inverse."""
+def _roots(C, size):
+    """C^{1/2} and C^{-1/2} for a positive definite C of this size, or the identity for None."""
     if C is None:
         return np.eye(size), np.eye(size)
-    root = psd_sqrt(arguments.positive_definite("C", C, size=size))
-    return root, np.linalg.inv(root)
+    return root_and_inverse(arguments.matrix("C", C, rows=size))

@@ -1,16 +1,15 @@
-"""Deep linear networks: the dropout objective, its regularizers, and equalized networks.
+"""Deep linear networks: the dropout objective, its gradient and its regularizers.
 
 After layer j, h_j is the vector of activations and S_j = E h_j h_j^T over inputs and masks. A mask
 divided by theta has mean 1 and variance lam, so that S_{j+1} = W (S_j + lam diag S_j) W^T.
 """
 
 from itertools import accumulate, combinations, pairwise, product
-from typing import NamedTuple
 
 import numpy as np
 
 from runproofs import _arguments as arguments
-from runproofs.linalg import nuclear_norm, psd_sqrt
+from runproofs.linalg import psd_sqrt
 from runproofs.masks import all_masks
 
 # ------------------------------------------------------------------------ map, objective, gradient
@@ -20,7 +19,10 @@ def network_map(weights):
     """The product W_{k+1} ... W_1.
 
     weights: W_i (..., d_i, d_{i-1}), any common leading batch axes. Returns (..., d_{k+1}, d_0).
-    Raises ValueError for bad arguments. Cost: O(k d^3). Source: thesis, Section 3.
+    Raises ValueError for bad arguments. Cost: O(k d^3) a network. Source: thesis, Section 3.
+
+    >>> network_map([[[1, 2], [0, 1]], [[3, 4]]]).tolist()
+    [[3.0, 10.0]]
     """
     return _product(arguments.layers(weights))
 
@@ -30,34 +32,41 @@ def objective(weights, Cyx, lam, Ey2, C=None):
 
     weights: W_i (..., d_i, d_{i-1}). lam: at least 0, a number or an array that broadcasts with the
     batch axes. Second moments: Cyx = E y x^T (d_{k+1}, d_0), Ey2 = E ||y||^2, and C = E x x^T, None
-    for the identity. Returns the batch shape. Raises ValueError for bad arguments. Cost: O(k d^3).
-    Source: thesis, (3.1) and Proposition 8.
+    for the identity. Returns the batch shape. Raises ValueError for bad arguments. Cost: O(k d^3) a
+    network, and with C the check of its eigenvalues. Source: thesis, (3.1) and Proposition 8.
+
+    >>> float(objective([[[1, 0]], [[2]]], [[1, 1]], 0.5, 3))  # 3 - 2 * 2 + 2^2 + R, R = 0.5 * 2^2
+    5.0
     """
     weights, C = _network(weights, C)
     Cyx = _cross_moment(Cyx, weights)
     Ey2 = arguments.nonnegative("Ey2", Ey2)
     M = _product(weights)
-    return Ey2 + (M * (M @ C - 2 * Cyx)).sum((-2, -1)) + regularizer(weights, lam, C)
+    risk = Ey2 + (M * (M @ C - 2 * Cyx)).sum((-2, -1))
+    return risk + _regularizer(weights, _rates(lam, weights), C)
 
 
 def gradient(weights, Cyx, lam, C=None):
     """Gradient of the objective, a list of arrays shaped like the weights.
 
-    Arguments as in `objective`; batch axes of lam must be among those of the weights.
-    Raises ValueError for bad arguments. Cost: O(k d^3).
+    Arguments as in `objective`, but lam must not have more batch axes than the weights.
+    Raises ValueError for bad arguments. Cost: O(k d^3) a network, and with C the check of its
+    eigenvalues.
     """
     weights, C = _network(weights, C)
     Cyx = _cross_moment(Cyx, weights)
-    lam = arguments.rates(lam)[..., None, None]
+    lam = _rates(lam, weights, more=False)
     gains = [1 + lam * np.eye(d) for d in _widths(weights)]
     return closed_form_gradient(weights, gains, C, Cyx)
 
 
 def closed_form_gradient(weights, gains, C, Cyx):
-    """`gradient` without checks, for NumPy arrays or torch tensors; gains: 1 + lam I a layer.
+    """`gradient` without checks, for NumPy arrays or torch tensors.
 
+    weights: W_i (..., d_i, d_{i-1}). gains: 1 + lam I (..., d_j, d_j) for every hidden layer.
+    C: (d_0, d_0). Cyx: (d_{k+1}, d_0). Returns a list of arrays shaped like the weights.
     Forwards the moments S_j of the activations, backwards their multipliers H_j: the second moment
-    of the output is <H_j, S_j> for every j.
+    of the output is <H_j, S_j> for every j. Cost: O(k d^3) a network.
     """
     moments, maps = [C], [None]
     for W, gain in zip(weights, gains, strict=False):
@@ -79,7 +88,11 @@ def masked_maps(weights, theta):
 
     weights: one network with n hidden nodes, n at most 20. theta: in (0, 1]. Returns the maps
     (2^n, d_{k+1}, d_0) and their probabilities (2^n,). Raises ValueError for bad arguments.
-    Cost: O(2^n d^2). Source: thesis, (3.1).
+    Cost: O(2^n d^3), memory O(2^n d^2). Source: thesis, (3.1).
+
+    >>> maps, probabilities = masked_maps([[[1]], [[3]]], 0.25)
+    >>> maps.ravel().tolist(), probabilities.tolist()
+    ([0.0, 12.0], [0.75, 0.25])
     """
     weights = arguments.layers(weights, batched=False)
     theta = arguments.keep_probability(theta)
@@ -99,12 +112,16 @@ def objective_by_enumeration(weights, X, Y, theta):
 
     weights: one network with n <= 20 hidden nodes. X: (samples, d_0), Y: (samples, d_{k+1}),
     equally likely pairs (x, y). theta: in (0, 1]. Returns a number. Raises ValueError for bad
-    arguments. Cost: O(2^n samples d^2). Source: thesis, (3.1).
+    arguments. Cost: O(2^n d^2 (d + samples)), memory O(2^n d^2 + samples d). Source: thesis, (3.1).
     """
     maps, probabilities = masked_maps(weights, theta)
     X = arguments.matrix("X", X, columns=maps.shape[2])
     Y = arguments.matrix("Y", Y, rows=len(X), columns=maps.shape[1])
-    return float(probabilities @ [((Y - X @ W.T) ** 2).sum(axis=1).mean() for W in maps])
+    chunk = 1 + 2**15 // Y.size  # as many masks at once as the cache holds
+    losses = [
+        ((Y - X @ maps[i : i + chunk].mT) ** 2).sum((1, 2)) for i in range(0, len(maps), chunk)
+    ]
+    return float(probabilities @ np.concatenate(losses)) / len(X)
 
 
 # ------------------------------------------------------------------------------------ regularizers
@@ -115,10 +132,17 @@ def regularizer(weights, lam, C=None):
 
     Arguments as in `objective`. Returns the batch shape. Raises ValueError for bad arguments.
     The moment of the mean and the excess over it are carried separately, so that a small lam costs
-    no accuracy. Cost: O(k d^3). Source: thesis, Proposition 8.
+    no accuracy. Cost: O(k d^3) a network, and with C the check of its eigenvalues.
+    Source: thesis, Proposition 8.
+
+    >>> float(regularizer([[[1], [2]], [[2, 3]]], 0.5))  # 0.5 * (2^2 * 1^2 + 3^2 * 2^2)
+    20.0
     """
     weights, C = _network(weights, C)
-    lam = arguments.rates(lam)[..., None, None]
+    return _regularizer(weights, _rates(lam, weights), C)
+
+
+def _regularizer(weights, lam, C):
     mean, excess = weights[0] @ C @ weights[0].mT, 0.0
     for W in weights[1:]:
         excess = W @ (excess + lam * np.eye(W.shape[-1]) * (mean + excess)) @ W.mT
@@ -132,17 +156,18 @@ def subregularizers(weights, C=None):
     weights, C: as in `objective`. Returns (..., k). Raises ValueError for bad arguments.
     Sums over pivots are sums over paths that jump from pivot to pivot, each jump with a squared
     entry of the product of the weights between: from layer to layer, the rows of `sums` collect
-    those that end at a node, the columns the number of pivots. Cost: O(k^2 d^3).
-    Source: thesis, Proposition 8.
+    those that end at a node, the columns the number of pivots. Cost: O(k^2 d^2 (d + k)) a network,
+    and with C one eigendecomposition. Source: thesis, Proposition 8.
     """
-    weights = arguments.layers(weights)
+    return _subregularizers(_whitened(weights, C))
+
+
+def _subregularizers(weights):
     k, d0 = len(weights) - 1, weights[0].shape[-1]
     ends = list(accumulate(_widths(weights), initial=d0))
     sums = np.zeros((*weights[0].shape[:-2], ends[-1], k + 1))
     sums[..., :d0, 0] = 1
     products = weights[0]  # of the weights from every node of earlier layers, side by side
-    if C is not None:
-        products = products @ psd_sqrt(arguments.matrix("C", C, rows=d0))
     for n, W, new in zip(ends, weights[1:], ends[1:], strict=False):
         np.matmul(products * products, sums[..., :n, :-1], out=sums[..., n:new, 1:])
         products = np.concatenate([W @ products, W], axis=-1)
@@ -155,16 +180,17 @@ def pivot_products(weights, pivots, C=None):
 
     weights: one network. pivots: layers 1 <= j_1 < ... < j_l <= k. C: None or (d_0, d_0). Returns
     (d_{j_1}, ..., d_{j_l}), signed like the beta; the sum of squares is the set's part of R_l.
-    Raises ValueError for bad arguments. Cost: O(k d^3 + d^l). Source: thesis, Proposition 8.
+    Raises ValueError for bad arguments. Cost: O(k d^3 + d^l), and with C one eigendecomposition.
+    Source: thesis, Proposition 8.
     """
-    weights, C = _network(weights, C, batched=False)
+    weights = _whitened(weights, C, batched=False)
     pivots = [arguments.positive_integer("every pivot", j) for j in pivots]
     if not pivots or pivots != sorted(set(pivots)) or pivots[-1] >= len(weights):
         raise ValueError(
             f"pivots must be increasing layers between 1 and {len(weights) - 1}, "
             f"but they were {pivots}."
         )
-    products = _heads(weights, pivots[0], psd_sqrt(C))
+    products = _heads(weights, pivots[0])
     for i, j in pairwise(pivots):
         products = products[..., None] * _product(weights[i:j]).T
     return products * _tails(weights, pivots[-1])
@@ -174,16 +200,16 @@ def subregularizers_over_pivots(weights, C=None):
     """R_1, ..., R_k as printed: every summand of every pivot set, from its factors.
 
     weights: one network. C: None or (d_0, d_0). Returns (k,). Raises ValueError for bad arguments.
-    Cost: O(k d^2 prod_j (1 + d_j)): a slow reference. Source: thesis, Proposition 8.
+    Cost: O(k d^3 prod_j (1 + d_j)): a slow reference. Source: thesis, Proposition 8.
     """
-    weights, C = _network(weights, C, batched=False)
-    root, widths = psd_sqrt(C), _widths(weights)
+    weights = _whitened(weights, C, batched=False)
+    widths = _widths(weights)
     k = len(widths)
     R = np.zeros(k)
     for l in range(1, k + 1):
         for pivots in combinations(range(1, k + 1), l):
             for nodes in product(*(range(widths[j - 1]) for j in pivots)):
-                alpha = _heads(weights, pivots[0], root)[nodes[0]]
+                alpha = _heads(weights, pivots[0])[nodes[0]]
                 gamma = _tails(weights, pivots[-1])[nodes[-1]]
                 beta = 1.0
                 for p in range(l - 1):
@@ -191,108 +217,6 @@ def subregularizers_over_pivots(weights, C=None):
                     beta *= middle[nodes[p + 1], nodes[p]]
                 R[l - 1] += (alpha * beta * gamma) ** 2
     return R
-
-
-# ----------------------------------------------------------------- lower bounds, equalized networks
-
-
-def effective_regularization(widths, lam):
-    """nu = prod_j (1 + lam / d_j) - 1, without cancellation for small lam.
-
-    widths: d_1, ..., d_k, at least 1. lam: at least 0, a number or an array. Returns its shape.
-    Raises ValueError for bad arguments. Cost: O(k). Source: thesis, Definition 4.
-    """
-    widths, lam = arguments.hidden_widths(widths), arguments.rates(lam)
-    return np.expm1(np.log1p(lam[..., None] / widths).sum(-1))
-
-
-def effective_regularization_parts(widths):
-    """e_1, ..., e_k with nu = sum_l lam^l e_l: elementary symmetric polynomials of the 1 / d_j.
-
-    widths: as in `effective_regularization`. Returns (k,). Raises ValueError for bad arguments.
-    Cost: O(k^2). Source: thesis, Definition 4 and (3.14).
-    """
-    widths = arguments.hidden_widths(widths)
-    e = np.eye(1, len(widths) + 1)[0]
-    for d in widths:
-        e[1:] += e[:-1] / d
-    return e[1:]
-
-
-class Gaps(NamedTuple):
-    """Normalized equalization gaps; see `equalization_gaps`."""
-
-    parts: np.ndarray
-    total: np.ndarray
-
-
-def equalization_gaps(weights, lam, C=None):
-    """Gaps r_l = R_l / LB_l - 1 and r = R / (nu ||M C^{1/2}||_*^2) - 1, at least 0.
-
-    weights, lam, C: as in `objective`, lam larger than 0. Returns Gaps: `parts` (..., k) and
-    `total` of the batch shape; all are 0 iff the network is equalized. Raises ValueError for bad
-    arguments, and for a zero map, where the gaps are 0 / 0. Cost: O(k^2 d^3).
-    Source: thesis, (3.14) and Section 3.4.2.
-    """
-    weights, C = _network(weights, C)
-    widths = _widths(weights)
-    if np.min(arguments.rates(lam)) == 0:
-        raise ValueError("lam must be larger than 0, but it was 0, where both R and nu are 0.")
-    squared = nuclear_norm(_product(weights) @ psd_sqrt(C)) ** 2
-    if np.min(squared) == 0:
-        raise ValueError("weights must have a non-zero map, but theirs is zero: the gaps are 0/0.")
-    bounds = squared[..., None] * effective_regularization_parts(widths)
-    total = regularizer(weights, lam, C) / (effective_regularization(widths, lam) * squared) - 1
-    return Gaps(subregularizers(weights, C) / bounds - 1, total)
-
-
-def equalization_defect(weights, C=None):
-    """Largest relative deviation of the products in the definition of an equalized network.
-
-    weights: one network with a non-zero map. C: None or (d_0, d_0). Returns the maximum, over all
-    pivot sets and nodes, of | |alpha beta ... gamma| prod d_{j_p} / ||M C^{1/2}||_* - 1 |.
-    Raises ValueError for bad arguments. The extreme products are extreme paths through the layers,
-    found in O(k^2 d^3). Source: thesis, Definition 5.
-    """
-    weights, C = _network(weights, C, batched=False)
-    root, widths = psd_sqrt(C), _widths(weights)
-    norm = nuclear_norm(_product(weights) @ root)
-    if norm == 0:
-        raise ValueError("weights must have a non-zero map, but theirs is zero.")
-    extremes = []
-    for best in (np.max, np.min):
-        reached = []  # for each layer and node: the extreme product of a path that ends there
-        ends = []
-        for j, d in enumerate(widths, 1):
-            steps = [
-                best(np.abs(_product(weights[i:j])) * before, axis=1)
-                for i, before in enumerate(reached, 1)
-            ]
-            reached.append(d * best([_heads(weights, j, root), *steps], axis=0))
-            ends.append(best(reached[-1] * _tails(weights, j)))
-        extremes.append(best(ends))
-    return float(max(abs(extreme / norm - 1) for extreme in extremes))
-
-
-def is_equalized(weights, C=None, tol=1e-9):
-    """Whether a network is equalized, up to the relative tolerance tol >= 0.
-
-    Arguments, errors and cost as `equalization_defect`. Source: thesis, Definition 5.
-    """
-    return equalization_defect(weights, C) <= arguments.nonnegative("tol", tol)
-
-
-def rank_one_implementation(u, v, widths):
-    """Equalized weights whose network map is u v^T.
-
-    u: (d_{k+1},), v: (d_0,). widths: d_1, ..., d_k. Returns the list of k + 1 weights, equalized
-    for every C. Raises ValueError for bad arguments. Cost: O(k d^2).
-    Source: thesis, Proposition 1 of Section 3.3.
-    """
-    u, v = arguments.vector("u", u), arguments.vector("v", v)
-    flat = [np.full(d, d**-0.5) for d in arguments.hidden_widths(widths)]
-    ends = [v, *flat, u]
-    return [np.outer(after, before) for before, after in pairwise(ends)]
 
 
 # ----------------------------------------------------------------------------------------- helpers
@@ -303,6 +227,29 @@ def _network(weights, C, batched=True):
     weights = arguments.layers(weights, batched=batched)
     d0 = weights[0].shape[-1]
     return weights, np.eye(d0) if C is None else arguments.positive_semidefinite("C", C, size=d0)
+
+
+def _whitened(weights, C, batched=True):
+    """Checked weights, of which the first is W_1 C^{1/2}: the network of inputs C^{-1/2} x."""
+    weights = arguments.layers(weights, batched=batched)
+    if C is not None:
+        weights[0] = weights[0] @ psd_sqrt(arguments.matrix("C", C, rows=weights[0].shape[-1]))
+    return weights
+
+
+def _rates(lam, weights, more=True):
+    """lam (..., 1, 1), checked to broadcast with the batch axes, with more=True perhaps to more."""
+    lam, batch = arguments.rates(lam), weights[0].shape[:-2]
+    try:
+        fits = np.broadcast_shapes(lam.shape, batch) == batch or more
+    except ValueError:
+        fits = False
+    if not fits:
+        raise ValueError(
+            f"lam must broadcast with the batch axes {batch} of the weights, "
+            f"but its shape is {lam.shape}."
+        )
+    return lam[..., None, None]
 
 
 def _cross_moment(Cyx, weights):
@@ -322,9 +269,9 @@ def _product(weights):
     return result
 
 
-def _heads(weights, j, root):
-    """alpha_{j,i} for every node i of layer j: norms of the rows of W_{j->1} C^{1/2}."""
-    return np.linalg.norm(_product(weights[:j]) @ root, axis=1)
+def _heads(weights, j):
+    """alpha_{j,i} for every node i of layer j: norms of the rows of W_{j->1}, C = I."""
+    return np.linalg.norm(_product(weights[:j]), axis=1)
 
 
 def _tails(weights, j):

@@ -1,7 +1,8 @@
 """Optima of dropout in deep linear networks: of the convexified problem, global and local ones.
 
 With the divisions x and G_i(x) of `induced`, the best map has sigma_i = m_i G_i(x), for m_i the
-singular values of Cyx C^{-1/2} and an x that maximizes Phi(x) = sum_i m_i^2 G_i(x).
+singular values of Cyx C^{-1/2} and an x that maximizes Phi(x) = sum_i m_i^2 G_i(x). Inside, x are
+shares and rates are lam / d_j, as there, and m is given by log_m = log(m / max m).
 """
 
 from typing import NamedTuple
@@ -10,7 +11,14 @@ import numpy as np
 from scipy.optimize import brentq
 
 from runproofs import _arguments as arguments
-from runproofs.linear.deep.induced import log_cost, newton_step, optimal_allocation, roots
+from runproofs.linear.deep.induced import (
+    _log_ratios,
+    _newton_step,
+    _normalized,
+    _optimal_shares,
+    _penalties,
+    _roots,
+)
 from runproofs.linear.shallow import optimal_spectrum
 
 
@@ -27,20 +35,27 @@ class EnvelopeOptimum(NamedTuple):
 def envelope_optimum(Cyx, nu, r=None, C=None):
     """Global optimum of E ||y - W x||^2 + nu ||W C^{1/2}||_*^2 over the maps of rank at most r.
 
-    Cyx: (d_{k+1}, d_0). nu: at least 0. r: the least width, None for no bound. C: None for the
-    identity, or positive definite (d_0, d_0). Returns an EnvelopeOptimum of
+    Cyx: (d_{k+1}, d_0). nu: at least 0, at most 1e300. r: the least width, None for no bound.
+    C: None for the identity, or positive definite (d_0, d_0). Returns an EnvelopeOptimum of
       map        S_alpha(Mbar_r) C^{-1/2}, Mbar_r the best rank-r approximation of Cyx C^{-1/2},
       rank       rho, of the map,
       threshold  alpha = nu / (1 + rho nu) sum_{i <= rho} sigma_i(Mbar),
       spectrum   (rho,) singular values of W C^{1/2},
       value      the minimum less E ||y||^2.
-    Raises ValueError for bad arguments. Cost: one SVD.
+    Raises ValueError for bad arguments.
+    Cost: O(d^3), one SVD and, with C, one eigendecomposition.
     Source: thesis, Lemma 9, with the truncation to rank r that its proof needs.
+
+    >>> float(round(envelope_optimum([[3, 0], [0, 1]], 0.5).value, 12))  # rank 1: - 3^2 / 1.5
+    -6.0
     """
     Cyx = arguments.matrix("Cyx", Cyx)
-    _, inverse_root = roots(C, Cyx.shape[1])
+    _, inverse_root = _roots(C, Cyx.shape[1])
     nu = arguments.nonnegative("nu", nu)
+    if nu > 1e300:
+        raise ValueError(f"nu must be at most 1e300, but it was {nu}.")
     r = min(Cyx.shape) if r is None else arguments.positive_integer("r", r)
+    r = min(r, *Cyx.shape)
     U, m, Vt = np.linalg.svd(Cyx @ inverse_root, full_matrices=False)
     optimum = optimal_spectrum(m, r, nu * r)  # one hidden layer of width r has nu = lam / r
     rank = optimum.rank
@@ -61,20 +76,30 @@ class Optimum(NamedTuple):
 def global_optimum(m, widths, lam):
     """Global optimum of dropout in a deep linear network, at any depth.
 
-    m: singular values of Cyx C^{-1/2}, at least 0, in any order. widths: d_1, ..., d_k. lam: larger
-    than 0. Returns an Optimum: `value` is the minimum less E ||y||^2, `rank` that of the map W,
-    `spectrum` (rank,) the singular values of W C^{1/2}, which has the singular vectors of
-    Cyx C^{-1/2}, and `allocation` (k, rank) the division of the widths. It is the best of
-    `local_optimum` over all ranks; of equally good ones, that of least rank.
-    Raises ValueError for bad arguments. Source: beyond the thesis, Theorem D.
+    m: singular values of Cyx C^{-1/2}, at least 0, in any order; ratios below 1e-280 count as
+    1e-280. widths: d_1, ..., d_k. lam: larger than 0. Returns an Optimum: `value` is the minimum
+    less E ||y||^2, `rank` that of the map W, `spectrum` (rank,) the singular values of W C^{1/2},
+    which has the singular vectors of Cyx C^{-1/2}, and `allocation` (k, rank) the division of the
+    widths. It is the best of `local_optimum` over all ranks; of equally good ones, that of least
+    rank. What is too small for a float becomes 0. Raises ValueError for bad arguments, and for a
+    value that is too large. Cost: `local_optimum` for each rank. Source: beyond the thesis,
+    Theorem D.
+
+    >>> best = global_optimum([1, 1], [2, 2], 1)
+    >>> best.rank, round(best.value, 12), best.spectrum.round(12).tolist()
+    (2, -0.5, [0.25, 0.25])
     """
     m, widths, lam = _problem(m, widths, lam)
-    best = Optimum(0.0, 0, np.zeros(0), np.zeros((widths.size, 0)))
+    rates, gain, best = lam / widths[:, None], 0.0, np.zeros((widths.size, 0))
     for rank in range(1, min(m.size, widths.min()) + 1):
-        found = local_optimum(m, widths, lam, rank)
-        if found is not None and found.value < best.value:
-            best = found
-    return best
+        log_m = _log_ratios(m[:rank])
+        x = _best_shares(log_m, rates)
+        if x is None:
+            continue
+        new = _gain(log_m, x, rates)
+        if new > gain or widths.size == 1:  # for k = 1 a larger rank is better, if by less than eps
+            gain, best = new, x
+    return _optimum(m, widths, rates, best)
 
 
 def local_optimum(m, widths, lam, rank):
@@ -84,9 +109,10 @@ def local_optimum(m, widths, lam, rank):
     positive m. Returns an Optimum, at which Phi has a local maximum with a positive allocation: for
     k >= 2 a local minimum of the objective (Theorem E). The search starts at the maximum for equal
     widths of the same nu, a problem of one unknown solved on a grid, and at equal shares.
-    Raises ValueError for bad arguments.
-    Cost: O(k rank) for equal widths, up to a hundred Newton steps for others.
-    Source: beyond the thesis, Theorems D and E.
+    Raises ValueError for bad arguments. Cost: O(rank) for k = 1; else 600 points of the grid, up to
+    60 steps of O(rank) each, and from every start, some ten Newton steps of O(rank k^2 + k^3) and
+    convex programs as in `induced_regularizer`, at most 500. Source: beyond the thesis, Theorems D
+    and E.
     """
     m, widths, lam = _problem(m, widths, lam)
     rank = arguments.positive_integer("rank", rank)
@@ -95,17 +121,9 @@ def local_optimum(m, widths, lam, rank):
             f"rank must be at most {min(m.size, widths.min())}, the least of the widths and of "
             f"the number of positive m, but it was {rank}."
         )
-    m = m[:rank]
-    budgets = widths[:, None].astype(float)
-    starts = _equal_width_shares(m, widths.size, lam, _effective_width(widths, lam))
-    if np.ptp(widths) > 0:
-        starts.append(np.full(rank, 1 / rank))
-    found = [x for shares in starts if (x := _climb(m, budgets * shares, lam)) is not None]
-    if not found:
-        return None
-    x = max(found, key=lambda x: _gain(m, x, lam))
-    spectrum = m * np.exp(-log_cost(x, lam))
-    return Optimum(-_gain(m, x, lam), rank, spectrum, x)
+    rates = lam / widths[:, None]
+    x = _best_shares(_log_ratios(m[:rank]), rates)
+    return None if x is None else _optimum(m, widths, rates, x)
 
 
 def _problem(m, widths, lam):
@@ -114,83 +132,115 @@ def _problem(m, widths, lam):
     return m[m > 0], arguments.hidden_widths(widths), arguments.positive("lam", lam)
 
 
-def _gain(m, x, lam):
-    return float(m**2 @ np.exp(-log_cost(x, lam)))  # Phi
+def _optimum(m, widths, rates, x):
+    """The Optimum at the shares x."""
+    rank = x.shape[1]
+    if not rank:
+        return Optimum(0.0, 0, np.zeros(0), x)
+    m = m[:rank]
+    with np.errstate(over="ignore"):
+        whole = np.prod(1 + rates)
+        value = -m[0] * (_gain(_log_ratios(m), x, rates) / whole) * m[0]
+    if value == -np.inf:
+        raise ValueError("m must be smaller: the value is too large for a float.")
+    spectrum = m * (np.exp(-_penalties(x, rates)) / whole)
+    return Optimum(float(value), rank, spectrum, widths[:, None] * x)
 
 
-def _effective_width(widths, lam):
-    """The width d with (1 + lam / d)^k = prod_j (1 + lam / d_j)."""
-    if np.ptp(widths) == 0:
-        return float(widths[0])
-    return float(lam / np.expm1(np.log1p(lam / widths).mean()))
+def _gain(log_m, x, rates):
+    """Phi, over max m^2 and times (1 + nu)."""
+    return float(np.exp(2 * log_m - _penalties(x, rates)).sum())
 
 
-def _equal_width_shares(m, k, lam, d):
-    """Shares (rank,) of the local maxima of sum_i m_i^2 (x_i / (x_i + lam))^k, sum_i x_i = d.
+def _best_shares(log_m, rates):
+    """The best local maximum of Phi that is found, with all shares positive, or None."""
+    if len(rates) == 1:
+        return _single_layer_shares(log_m, rates)
+    starts = _equal_width_shares(log_m, len(rates), float(np.expm1(np.log1p(rates).mean())))
+    if np.ptp(rates) > 0:
+        starts.append(np.full(log_m.size, 1 / log_m.size))
+    starts = [np.tile(shares, (len(rates), 1)) for shares in starts]
+    found = [x for start in starts if (x := _climb(log_m, start, rates)) is not None]
+    return max(found, key=lambda x: _gain(log_m, x, rates), default=None)
 
-    In u = lam / (x + lam) stationarity says that m_i^2 u_i^2 (1 - u_i)^(k-1) is the same for all i.
-    That function of u has its peak at u = 2 / (k + 1). At a maximum all u_i, but perhaps that of
-    the least m_i, lie left of the peak (elsewhere the Hessian is positive), so that the last one,
-    w, determines the others; their sum is d for the right w, and it grows with x_rank at a maximum.
+
+def _single_layer_shares(log_m, rate):
+    """The maximum for k = 1, where Phi is concave and m_i / (x_i + rate) is the same for all i."""
+    m = np.exp(log_m)
+    x = (m + rate * (m[:, None] - m).sum(axis=1)) / m.sum()  # differences: a large rate is exact
+    return x if x.min() > 0 else None
+
+
+def _equal_width_shares(log_m, k, rate):
+    """Shares (rank,) of the local maxima of sum_i m_i^2 (x_i / (x_i + rate))^k, k >= 2.
+
+    In u = rate / (x + rate) stationarity says that m_i^2 u_i^2 (1 - u_i)^(k-1) is the same for all
+    i. That function of u has its peak at u = 2 / (k + 1). At a maximum all u_i, but perhaps that of
+    the least m_i, lie left of the peak (elsewhere the Hessian is positive), so that the last one
+    determines the others; their shares add up to 1 for the right last one, and the sum grows with
+    it at a maximum. As x_i / x_last >= m_i / m_last, the last share is at most m_last / sum m.
     """
-    rank = m.size
-    if rank == 1:
+    if log_m.size == 1:
         return [np.ones(1)]
+    if rate >= 2 / (k - 1):  # left of the peak no share is below 1
+        return []
 
-    def excess(w):
-        x = _left_of_peak((m[-1] / m[:-1]) ** 2, w, k, lam).sum(axis=0) + lam * (1 - w) / w
-        return x - d
+    def first(last):  # (rank - 1, len(last))
+        target = 2 * (log_m[-1] - log_m[:-1])[:, None]
+        target = target - 2 * np.log1p(last / rate) - (k - 1) * np.log1p(rate / last)
+        return _left_of_peak(np.maximum(target, -1400), k, rate)  # u must not underflow
 
-    last = d / rank * np.geomspace(1.01, 1e-6, 600)  # the least x is at most the mean
-    w = lam / (last + lam)
-    values = excess(w)
+    def excess(last):
+        return first(last).sum(axis=0) + last - 1
+
+    grid = np.exp(log_m[-1]) / np.exp(log_m).sum() * np.geomspace(1.01, 1e-6, 600)
+    values = excess(grid)
     shares = []
     for i in np.flatnonzero((values[:-1] > 0) & (values[1:] <= 0)):
-        root = brentq(lambda w: float(excess(np.array([w]))[0]), w[i], w[i + 1], xtol=1e-16)
-        first = _left_of_peak((m[-1] / m[:-1]) ** 2, np.array([root]), k, lam)[:, 0]
-        x = np.append(first, lam * (1 - root) / root)
+        root = brentq(lambda z: float(excess(np.array([z]))[0]), grid[i], grid[i + 1], xtol=1e-300)
+        x = np.append(first(np.array([root]))[:, 0], root)
         shares.append(x / x.sum())
     return shares
 
 
-def _left_of_peak(ratios, w, k, lam):
-    """x (n, len(w)) with u^2 (1 - u)^(k-1) = ratio w^2 (1 - w)^(k-1) on the left of the peak.
+def _left_of_peak(target, k, rate):
+    """x like target with 2 log u + (k - 1) log(1 - u) = target, on the left of the peak.
 
-    Newton steps on the logarithm, concave in u, from left of the root: they never overshoot.
+    Newton steps in u, where the left side is concave, from left of the root: they never overshoot.
     """
-    target = np.log(ratios)[:, None] + 2 * np.log(w) + (k - 1) * np.log1p(-w)
     u = np.exp(target / 2)
     for _ in range(60):
         slope = 2 / u - (k - 1) / (1 - u)
         step = (target - 2 * np.log(u) - (k - 1) * np.log1p(-u)) / np.maximum(slope, 1e-300)
-        u = np.minimum(u + np.maximum(step, 0), 2 / (k + 1) if k > 1 else u)
+        u = np.minimum(u + np.maximum(step, 0), 2 / (k + 1))
         if np.max(step / u) < 1e-15:
             break
-    return lam * (1 - u) / u
+    return rate * (1 - u) / u
 
 
-def _climb(m, x, lam):
+def _climb(log_m, x, rates):
     """A local maximum of Phi near x with all x > 0, or None if a direction is lost.
 
     The better, each time, of a Newton step and of the optimal division for the map that is optimal
     for x, which never lowers Phi.
     """
-    widths = x.sum(axis=1)
-    value = _gain(m, x, lam)
+    even = np.exp(log_m) / np.exp(log_m).sum()  # the shares as lam falls
+    value = _gain(log_m, x, rates)
     for _ in range(500):
-        t = m**2 * np.exp(-log_cost(x, lam))
-        step, definite = newton_step(x, t, lam, -1)
+        log_G = -_penalties(x, rates)
+        log_t = np.maximum(2 * log_m + log_G, -300)  # a pull that is below rounding
+        step, definite = _newton_step(x, log_t, rates, -1)
         change = np.max(np.abs(step) / x)
         if definite and change < 1e-7:  # a last step: the error is now its square
-            x = x + step
-            return x * (widths / x.sum(axis=1))[:, None]
-        if definite and change < 0.5 and (new := _gain(m, x + step, lam)) >= value:
+            return _normalized(x + step)
+        if definite and change < 0.5 and (new := _gain(log_m, x + step, rates)) >= value:
             x, value = x + step, new
             continue
         if change < 1e-12:  # a stationary point that is no maximum
             return None
-        x = optimal_allocation(np.sqrt(t) * np.exp(-log_cost(x, lam) / 2), widths, lam, x)
-        value = _gain(m, x, lam)
-        if np.min(x / widths[:, None]) < 1e-8:
+        log_sigma = log_m + log_G
+        x = _optimal_shares(np.maximum(log_sigma - log_sigma.max(), -645), rates)
+        value = _gain(log_m, x, rates)
+        if np.min(x / even) < 1e-8:
             return None
     return None

@@ -5,11 +5,12 @@ from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
-from scipy.optimize import minimize
 
 from runproofs import _arguments as arguments
-from runproofs.linalg import psd_sqrt
-from runproofs.linear.deep.network import closed_form_gradient, gradient, regularizer
+from runproofs.linear.deep.equalized import effective_regularization
+from runproofs.linear.deep.induced import _compact_svd, _roots
+from runproofs.linear.deep.network import closed_form_gradient
+from runproofs.optimize import flatten, lbfgs, unflatten
 
 
 class Search(NamedTuple):
@@ -26,47 +27,63 @@ def search_implementation(M, widths, lam, starts, rng, C=None):
     than 0. starts: at least 1. rng: NumPy Generator, or a seed. C: None or positive definite.
     The last layer is eliminated: for given first layers the best one solves a linear system. The
     first layer reads x through the row space of M only; other inputs add noise, and nothing else.
-    Returns a Search, values of R. Raises ValueError for bad arguments.
-    Cost: O(k d^3) an iteration, some fifty iterations a start. Source: thesis, (3.2).
+    Returns a Search, values of R. Raises ValueError for bad arguments, and if R is too large for a
+    float. Cost: O(k d^3) an iteration, some fifty iterations a start. Source: thesis, (3.2).
     """
-    M = arguments.matrix("M", M)
-    rank = np.linalg.matrix_rank(M)
-    if rank == 0:
+    U, s, Vt, inverse_root, widths = _compact_svd(M, widths, C)
+    if not s.size:
         raise ValueError("M must not be zero.")
-    widths = arguments.hidden_widths(widths, rank=rank)
     lam = arguments.positive("lam", lam)
     starts = arguments.positive_integer("starts", starts)
     rng = np.random.default_rng(rng)
-    size = M.shape[1]
-    root = np.eye(size) if C is None else psd_sqrt(arguments.positive_definite("C", C, size=size))
+    with np.errstate(over="ignore"):
+        unit = effective_regularization(widths, lam)  # the solver likes values of order 1
+        if s[0] * unit * s[0] == np.inf:
+            raise ValueError("M or lam must be smaller: R is too large for a float.")
 
-    U, s, Vt = np.linalg.svd(M @ root, full_matrices=False)
-    target = U[:, :rank] * (s[:rank] / s[0])  # the solver's tolerances suit numbers of order 1
-    shapes = [(after, before) for before, after in pairwise([rank, *widths])]
-
-    def completed(z):
-        """All weights, and the multiplier of the constraint that their product is the target."""
-        layers = _unflatten(z, shapes)
-        masked, K = np.eye(rank), np.eye(rank)
-        for W in layers:
-            moment, K = W @ masked @ W.T, W @ K
-            masked = moment + lam * np.diag(np.diag(moment))
-        last = np.linalg.solve(masked, K)  # minimize tr(W masked W^T) subject to W K = target
-        multiplier = np.linalg.solve(K.T @ last, target.T).T
-        return [*layers, multiplier @ last.T], multiplier
+    target = U * (s / s[0])
+    shapes = [(after, before) for before, after in pairwise([s.size, *widths])]
 
     def value_and_gradient(z):
-        weights, multiplier = completed(z)
-        slopes = gradient(weights, multiplier, lam)[:-1]  # the last layer's is zero
-        return float(regularizer(weights, lam)), _flatten(slopes)
+        _, value, gradients = _completed(unflatten(z, shapes), target, lam)
+        return value * (lam / unit), flatten(gradients) * (lam / unit)
 
     size = sum(a * b for a, b in shapes)
-    ends = [_lbfgs(value_and_gradient, rng.standard_normal(size)) for _ in range(starts)]
-    values = np.array([end.fun for end in ends])
-    weights, _ = completed(ends[values.argmin()].x)
-    weights[0] = weights[0] @ Vt[:rank] @ np.linalg.inv(root)
+    ends = [lbfgs(value_and_gradient, rng.standard_normal(size)) for _ in range(starts)]
+    values = np.array([value for _, value in ends])
+    best = unflatten(ends[values.argmin()][0], shapes)
+    weights, _, _ = _completed(best, target, lam)
+    weights[0] = weights[0] @ Vt @ inverse_root
     weights[-1] = weights[-1] * s[0]
-    return Search(weights, values * s[0] ** 2)
+    return Search(weights, s[0] * (values * unit) * s[0])
+
+
+def _completed(layers, target, lam):
+    """All weights, their R / lam, and its gradient in the first ones.
+
+    The moment of the mean, maps[j] maps[j]^T, costs the last layer the same whatever it is, and
+    the rest is lam noise[j]: divided by lam, nothing cancels or vanishes as lam does.
+    """
+    maps, noise, excess = [np.eye(target.shape[1])], [], 0.0
+    for W in layers:
+        maps.append(W @ maps[-1])
+        excess = W @ noise[-1] @ W.T if noise else np.zeros((len(W), len(W)))
+        noise.append(excess + np.diag((maps[-1] ** 2).sum(axis=1) + lam * np.diag(excess)))
+    last = np.linalg.solve(noise[-1], maps[-1])  # minimize tr(W noise W^T), W map = target
+    multiplier = np.linalg.solve(maps[-1].T @ last, target.T).T
+    last = multiplier @ last.T
+    value = np.sum(last @ noise[-1] * last)
+
+    pull, gradients = -last.T @ multiplier, []
+    back = last.T @ last  # of the noise, in front of this layer's mask
+    for j in reversed(range(len(layers))):
+        pull = pull + np.diag(back)[:, None] * maps[j + 1]
+        back = back + lam * np.diag(np.diag(back))
+        W = layers[j]
+        through_noise = back @ W @ noise[j - 1] if j else 0.0
+        gradients.append(2 * (through_noise + pull @ maps[j].T))
+        back, pull = W.T @ back @ W, W.T @ pull
+    return [*layers, last], value, gradients[::-1]
 
 
 def search_optimum(Cyx, widths, lam, starts, rng, C=None):
@@ -74,50 +91,39 @@ def search_optimum(Cyx, widths, lam, starts, rng, C=None):
 
     Cyx: (d_{k+1}, d_0), not zero. widths: d_1, ..., d_k. lam: at least 0. starts: at least 1.
     rng: NumPy Generator, or a seed. C: None for the identity, or positive definite (d_0, d_0).
+    The descents see whitened inputs and a target of norm 1, so that any scale will do.
     For k >= 2 a descent may end in a local minimum: take several.
     Returns a Search, values of the objective less E ||y||^2. Raises ValueError for bad arguments.
     Cost: O(k d^3) an iteration, some hundred iterations a start. Source: thesis, (3.1).
     """
     Cyx = arguments.matrix("Cyx", Cyx)
-    scale = np.linalg.norm(Cyx, 2)  # the solver's tolerances suit numbers of order 1
-    if scale == 0:
-        raise ValueError("Cyx must not be zero.")
     d2, d0 = Cyx.shape
     shapes = [(b, a) for a, b in pairwise([d0, *arguments.hidden_widths(widths), d2])]
     lam = arguments.nonnegative("lam", lam)
     starts = arguments.positive_integer("starts", starts)
-    C = np.eye(d0) if C is None else arguments.positive_definite("C", C, size=d0)
+    _, inverse_root = _roots(C, d0)
     rng = np.random.default_rng(rng)
 
+    whitened = Cyx @ inverse_root
+    scale = np.linalg.norm(whitened, 2)  # the solver's tolerances suit numbers of order 1
+    if scale == 0:
+        raise ValueError("Cyx must not be zero.")
+    target, identity = whitened / scale, np.eye(d0)
     gains = [1 + lam * np.eye(d) for _, d in shapes[1:]]
-    target = Cyx / scale
 
     def value_and_gradient(z):
-        weights = _unflatten(z, shapes)
-        slopes = closed_form_gradient(weights, gains, C, target)
+        weights = unflatten(z, shapes)
+        slopes = closed_form_gradient(weights, gains, identity, target)
         M = reduce(lambda product, W: W @ product, weights)
         # the objective is quadratic in the last layer, its linear part -2 <target, M>
-        return np.sum(weights[-1] * slopes[-1]) / 2 - np.sum(target * M), _flatten(slopes)
+        return np.sum(weights[-1] * slopes[-1]) / 2 - np.sum(target * M), flatten(slopes)
 
     def start():
-        return _flatten([rng.standard_normal(shape) / np.sqrt(shape[1]) for shape in shapes])
+        return flatten([rng.standard_normal(shape) / np.sqrt(shape[1]) for shape in shapes])
 
-    ends = [_lbfgs(value_and_gradient, start()) for _ in range(starts)]
-    values = np.array([end.fun for end in ends])
-    weights = _unflatten(ends[values.argmin()].x, shapes)
+    ends = [lbfgs(value_and_gradient, start()) for _ in range(starts)]
+    values = np.array([value for _, value in ends])
+    weights = unflatten(ends[values.argmin()][0], shapes)
+    weights[0] = weights[0] @ inverse_root
     weights[-1] = weights[-1] * scale
-    return Search(weights, values * scale**2)
-
-
-def _flatten(layers):
-    return np.concatenate([W.ravel() for W in layers])
-
-
-def _unflatten(z, shapes):
-    cuts = np.cumsum([a * b for a, b in shapes])[:-1]
-    return [part.reshape(shape) for part, shape in zip(np.split(z, cuts), shapes, strict=True)]
-
-
-def _lbfgs(value_and_gradient, z):
-    options = {"maxiter": 5000, "maxfun": 10000, "ftol": 1e-15, "gtol": 1e-10}
-    return minimize(value_and_gradient, z, jac=True, method="L-BFGS-B", options=options)
+    return Search(weights, scale * values * scale)

@@ -30,8 +30,8 @@ def train_sampled(
     """SGD with dropout on samples y = target x, x ~ N(0, I), with minibatches.
 
     target: (d_{k+1}, d_0). theta: keep probabilities (rates,) in (0, 1]. weights: starts, torch
-    tensors W_i (runs, d_i, d_{i-1}) whose dtype and device decide the arithmetic; they are not
-    changed. steps, batch: at least 1. step_size: larger than 0, or a function of t = 0, ...,
+    tensors W_i (runs, d_i, d_{i-1}) whose common dtype and device decide the arithmetic; they are
+    not changed. steps, batch: at least 1. step_size: larger than 0, or a function of t = 0, ...,
     steps - 1; a step is -step_size times the gradient of the mean over the batch of
     ||y - W x||^2. generator: torch.Generator on the device of the weights. observe: called with
     the list of W_i (rates, runs, d_i, d_{i-1}) before the first step, after each `every` steps, and
@@ -109,7 +109,11 @@ def _start(weights, theta, step_size, steps, every, observe):
         isinstance(W, torch.Tensor) and W.is_floating_point() and W.ndim == 3 for W in weights
     ):
         raise ValueError("weights must be a list of floating-point tensors (runs, d_i, d_{i-1}).")
-    arguments.layers([W.cpu().numpy() for W in weights])
+    if len({(W.dtype, W.device) for W in weights}) > 1:
+        kinds = ", ".join(f"{W.dtype} on {W.device}" for W in weights)
+        raise ValueError(f"weights must agree in dtype and device, but they are {kinds}.")
+    weights = [W.detach() for W in weights]
+    arguments.layers([W.double().cpu().numpy() for W in weights])
     theta = np.array([arguments.keep_probability(t) for t in arguments.vector("theta", theta)])
     weights = [W.expand(len(theta), *W.shape).clone() for W in weights]
     steps = arguments.positive_integer("steps", steps)
