@@ -70,8 +70,8 @@ def plane_candidates(network, x, y, eps):
 def robust_error(network, X, Y, eps):
     """Robust error (6.1): the share of points with a negative margin somewhere in their ball.
 
-    X: (n, d), Y: (n,), equally likely. eps: at least 0. Returns the batch shape of the networks.
-    Raises ValueError as `worst_case`. Cost: n times that of `worst_case`.
+    X: (n, d), Y: (n,), n at least 1, equally likely. eps: at least 0. Returns the batch shape of
+    the networks. Raises ValueError as `worst_case`. Cost: n times that of `worst_case`.
     Source: thesis, (6.1), where the maximum is over attacks.
     """
     return beta_robust_error(network, X, Y, eps, 0)
@@ -86,6 +86,8 @@ def beta_robust_error(network, X, Y, eps, beta):
     beta = arguments.nonnegative("beta", beta)
     X = arguments.points("X", X, network.W.shape[-1], axes=2)
     Y = arguments.points("Y", Y, len(X), axes=1)
+    if not len(X):
+        raise ValueError("X must have at least one point, but it has none.")
     least = worst_case(network.at_each_point(), X, Y, eps).margin
     norms = np.linalg.norm(network.W, axis=(-2, -1))
     return (least < -beta * norms[..., None]).mean(-1)
@@ -95,11 +97,13 @@ def level(network, x, y, eps):
     """Level b = -(least margin) / (eps L): an attack exists iff b > 0, and the sharp theorems of
     PGD need b > 1 - alpha.
 
-    Arguments and errors as in `worst_case`, eps larger than 0, W and a not zero. Returns the batch
-    shape. Source: beyond the thesis, Section 0.
+    Arguments, errors and cost as in `worst_case`; eps larger than 0, and ValueError if W or a is
+    zero. Returns the batch shape. Source: beyond the thesis, Section 0.
     """
-    eps = arguments.positive("eps", eps)
-    return -worst_case(network, x, y, eps).margin / (eps * lipschitz(network))
+    eps, L = arguments.positive("eps", eps), lipschitz(network)
+    if not np.all(L):
+        raise ValueError("network must not be zero, neither in W nor in a: it has no level.")
+    return -worst_case(network, x, y, eps).margin / (eps * L)
 
 
 # ------------------------------------------------------------------------------------------- plane
