@@ -114,4 +114,4 @@ def as_complex(u):
 
 def as_points(z):
     """Complex numbers (...) as points (..., 2)."""
-    return np.ascontiguousarray(z, dtype=complex)[..., None].view(float)
+    return np.asarray(z, dtype=complex)[..., None].view(float)
