@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.optimize import minimize_scalar
 
 from runproofs.adversarial import margin_attacks
 from runproofs.adversarial.margin_attacks import pgd, pgd_path
@@ -17,6 +18,7 @@ from runproofs.adversarial.worst_case import (
 )
 from runproofs.bounds import robust
 from runproofs.networks import two_layer
+from runproofs.networks.arrangement import as_points, middles, rays
 from runproofs.networks.two_layer import TwoLayerNetwork, lipschitz, margin
 
 seeds = st.integers(0, 2**32 - 1)
@@ -50,13 +52,61 @@ def in_ball(n, d, rng):
 
 @pytest.mark.parametrize("problems", [random_problems, degenerate_problems])
 @pytest.mark.parametrize("m", [1, 2, 4])
-def test_plane_and_faces_agree(problems, m):
-    net, x, y = problems(150, m, 2, np.random.default_rng(m))
-    plane, faces = worst_case(net, x, y, 1.0), worst_case_by_faces(net, x, y, 1.0)
-    np.testing.assert_allclose(plane.margin, faces.margin, atol=1e-12)
+@pytest.mark.parametrize("eps", [1.0, 0.6, 2**0.5, 4.5])  # 1 and sqrt 2: discs that touch lines
+def test_plane_and_faces_agree(problems, m, eps):
+    net, x, y = problems(80, m, 2, np.random.default_rng(m))
+    plane, faces = worst_case(net, x, y, eps), worst_case_by_faces(net, x, y, eps)
+    scale = lipschitz(net) * (eps + np.linalg.norm(x, axis=-1))
+    assert (np.abs(plane.margin - faces.margin) <= 1e-13 * scale).all()
     for attack in (plane, faces):
-        assert (np.linalg.norm(attack.point - x, axis=-1) <= 1 + 1e-12).all()
+        assert (np.linalg.norm(attack.point - x, axis=-1) <= eps * (1 + 1e-12)).all()
         np.testing.assert_allclose(margin(net, attack.point, y), attack.margin, atol=1e-12)
+
+
+@pytest.mark.parametrize("m", [30, 400])
+def test_worst_case_of_many_units_is_the_least_along_the_circle(m):
+    """By a scan and a bounded minimization; the centre and the origin besides."""
+    net, x, y = random_problems(6, m, 2, np.random.default_rng(m))
+    eps = 0.7
+    exact = worst_case(net, x, y, eps)
+    t = np.linspace(-np.pi, np.pi, 20_001)
+    for i in range(6):
+        one = TwoLayerNetwork(net.W[i], net.a[i], net.alpha[i])
+
+        def z(t, i=i, one=one):
+            return margin(one, x[i] + eps * np.stack([np.cos(t), np.sin(t)], -1), y[i])
+
+        start = t[z(t).argmin()]
+        near = start - 2 * t[1] + 2 * t[0], start + 2 * t[1] - 2 * t[0]
+        found = minimize_scalar(z, bounds=near, options={"xatol": 1e-12}).fun
+        at_origin = 0 if np.hypot(*x[i]) <= eps else np.inf
+        least = min(found, z(start), margin(one, x[i], y[i]), at_origin)
+        scale = lipschitz(one) * (eps + np.hypot(*x[i]))
+        assert -1e-13 * scale <= least - exact.margin[i] <= 1e-9 * scale
+
+
+def test_many_discs_are_taken_in_pieces_and_more_units_than_a_piece_holds():
+    net, x, y = random_problems(2000, 4, 2, np.random.default_rng(11))
+    together = worst_case(net, x, y, 1.0)
+    for i in (0, 909, 910, 911, 1999):
+        alone = worst_case(TwoLayerNetwork(net.W[i], net.a[i], net.alpha[i]), x[i], y[i], 1.0)
+        np.testing.assert_allclose(together.point[i], alone.point, atol=1e-14)
+        np.testing.assert_allclose(together.margin[i], alone.margin, atol=1e-14)
+    net, x, y = random_problems(2, 5000, 2, np.random.default_rng(12))
+    points = x[:, None] + 0.5 * in_ball(500, 2, np.random.default_rng(13))
+    least = margin(net.at_each_point(), points, y[:, None]).min(-1)
+    exact = worst_case(net, x, y, 0.5).margin
+    assert (exact <= least).all()
+    np.testing.assert_allclose(exact, least, atol=0.05 * lipschitz(net).max())
+
+
+@pytest.mark.parametrize("scale", [1e-12, 1e6])
+def test_worst_case_is_homogeneous(scale):
+    for problems in (random_problems, degenerate_problems):
+        net, x, y = problems(200, 5, 2, np.random.default_rng(14))
+        attack = worst_case(net, scale * x, y, scale * 0.8)
+        expected = scale * worst_case(net, x, y, 0.8).margin
+        np.testing.assert_allclose(attack.margin, expected, rtol=0, atol=1e-13 * scale * 20)
 
 
 def test_candidates_of_the_plane_are_what_they_say():
@@ -72,8 +122,17 @@ def test_candidates_of_the_plane_are_what_they_say():
     np.testing.assert_allclose(circle[circle > 0], 1, atol=1e-12)
     near = np.linalg.norm(x, axis=1) <= 1
     np.testing.assert_array_equal((found.origin[:, 0] == 0).all(1), near)
+    # the optimum of a linear function: its gradient's direction, on each sector that is not empty
+    for i in range(200):
+        inside = as_points(middles(rays(net.W[i])))
+        one = TwoLayerNetwork(net.W[i], net.a[i], net.alpha[i])
+        g = two_layer.input_gradient(one, inside, y[i])
+        expected = x[i] - g / np.linalg.norm(g, axis=-1, keepdims=True)
+        np.testing.assert_allclose(found.sectors[i], expected, atol=1e-9)
     least = margin(net.at_each_point(), np.concatenate(found, 1), y[:, None]).min(1)
     np.testing.assert_allclose(least, worst_case(net, x, y, 1.0).margin, atol=1e-13)
+    one = plane_candidates(TwoLayerNetwork([[1, 2]], [3], 0.5), [[5, 0], [0, 0]], [1, -1], 2)
+    assert [c.shape for c in one] == [(2, 1, 2), (2, 1, 2), (2, 2, 2), (2, 2, 2)]
     with pytest.raises(ValueError, match="inputs in the plane"):
         plane_candidates(TwoLayerNetwork([[1.0]], [1.0], 0.5), [0.0], 1, 1)
 
@@ -135,6 +194,17 @@ def test_radius_zero_and_zero_weights():
     zero = TwoLayerNetwork(np.zeros((3, 2)), [1.0, 1.0, 1.0], 0.5)
     assert worst_case(zero, [1.0, 0.0], 1, 1).margin == 0
     assert robust_error(zero, [[1.0, 0.0]], [1], 1) == 0
+
+
+def test_what_has_no_robust_error_and_no_level_is_refused_in_one_sentence():
+    net = TwoLayerNetwork([[2.0, 1], [0, 3]], [0.5, -1.5], 0.3)
+    with pytest.raises(ValueError, match=r"^X must have at least one point, but it has none\.$"):
+        robust_error(net, np.empty((0, 2)), [], 0.4)
+    for W, a in ((np.zeros((2, 2)), net.a), (net.W, [[1.0, 2], [0, 0]])):
+        with pytest.raises(ValueError, match=r"^network must not be zero[^.]*\.$"):
+            level(TwoLayerNetwork(W, a, 0.3), [[1.0, 2], [3, 4]], 1, 0.4)
+    attack = worst_case(net, np.empty((0, 2)), [], 0.4)
+    assert attack.point.shape == (0, 2)
 
 
 def test_too_many_unstable_units_are_refused_but_not_in_the_plane():

@@ -11,9 +11,11 @@ import numpy as np
 
 from runproofs import _arguments as arguments
 from runproofs.adversarial.margin_attacks import Attack
+from runproofs.networks import arrangement
+from runproofs.networks.arrangement import as_complex, as_points
 from runproofs.networks.two_layer import batch_shape, labelled, lipschitz
 
-CHUNK = 2**21  # numbers in one array of preactivations: 16 MB
+CHUNK = 2**14  # candidates in the plane that are taken together: 256 KB, which stay in the cache
 MOST_UNSTABLE = 12  # units: 531441 candidates, a second or two
 
 
@@ -23,12 +25,12 @@ def worst_case(network, x, y, eps):
     network: a `TwoLayerNetwork`. x: (..., d). y: (...), labels -1 and 1. eps: at least 0, a number.
     Returns an `Attack`, exact to rounding. Raises ValueError for bad arguments and, unless d = 2,
     if more than 12 units can change sign in a ball (|w_j^T x| <= eps ||w_j||).
-    Cost: O(m^2) a ball in the plane, else as `worst_case_by_faces`.
+    Cost: O(m log m) a ball in the plane, else as `worst_case_by_faces`.
     Source: beyond the thesis, Theorems 10 and 11.
     """
     x, y, eps = _checked(network, x, y, eps)
     if network.W.shape[-1] == 2:
-        return _in_chunks(_plane, 4 * network.W.shape[-2] + 2, network, x, y, eps)
+        return _in_pieces(_plane, CHUNK // (4 * network.W.shape[-2] + 2), network, x, y, eps)
     return _faces(network, x, y, eps)
 
 
@@ -55,20 +57,21 @@ def plane_candidates(network, x, y, eps):
     """The at most 4m + 2 candidates of `worst_case` in the plane.
 
     Arguments and errors as in `worst_case`, d = 2. Returns a `PlaneCandidates`.
-    Cost: O(m^2) a disc. Source: beyond the thesis, Theorem 10.
+    Cost: O(m log m) a disc. Source: beyond the thesis, Theorem 10.
     """
     x, y, eps = _checked(network, x, y, eps)
     if network.W.shape[-1] != 2:
         raise ValueError(f"network must have inputs in the plane, but d = {network.W.shape[-1]}.")
-    found = _plane_candidates(*_flat(network, x, y), eps)
-    return PlaneCandidates(*(c.reshape(*batch_shape(network, x, y), -1, 2) for c in found))
+    found, _ = _plane_candidates(*_flat(network, x, y), eps)
+    batch = batch_shape(network, x, y)
+    return PlaneCandidates(*(as_points(c).reshape(*batch, -1, 2) for c in found))
 
 
 def robust_error(network, X, Y, eps):
     """Robust error (6.1): the share of points with a negative margin somewhere in their ball.
 
-    X: (n, d), Y: (n,), equally likely. eps: at least 0. Returns the batch shape of the networks.
-    Raises ValueError as `worst_case`. Cost: n times that of `worst_case`.
+    X: (n, d), Y: (n,), n at least 1, equally likely. eps: at least 0. Returns the batch shape of
+    the networks. Raises ValueError as `worst_case`. Cost: n times that of `worst_case`.
     Source: thesis, (6.1), where the maximum is over attacks.
     """
     return beta_robust_error(network, X, Y, eps, 0)
@@ -83,6 +86,8 @@ def beta_robust_error(network, X, Y, eps, beta):
     beta = arguments.nonnegative("beta", beta)
     X = arguments.points("X", X, network.W.shape[-1], axes=2)
     Y = arguments.points("Y", Y, len(X), axes=1)
+    if not len(X):
+        raise ValueError("X must have at least one point, but it has none.")
     least = worst_case(network.at_each_point(), X, Y, eps).margin
     norms = np.linalg.norm(network.W, axis=(-2, -1))
     return (least < -beta * norms[..., None]).mean(-1)
@@ -92,11 +97,13 @@ def level(network, x, y, eps):
     """Level b = -(least margin) / (eps L): an attack exists iff b > 0, and the sharp theorems of
     PGD need b > 1 - alpha.
 
-    Arguments and errors as in `worst_case`, eps larger than 0, W and a not zero. Returns the batch
-    shape. Source: beyond the thesis, Section 0.
+    Arguments, errors and cost as in `worst_case`; eps larger than 0, and ValueError if W or a is
+    zero. Returns the batch shape. Source: beyond the thesis, Section 0.
     """
-    eps = arguments.positive("eps", eps)
-    return -worst_case(network, x, y, eps).margin / (eps * lipschitz(network))
+    eps, L = arguments.positive("eps", eps), lipschitz(network)
+    if not np.all(L):
+        raise ValueError("network must not be zero, neither in W nor in a: it has no level.")
+    return -worst_case(network, x, y, eps).margin / (eps * L)
 
 
 # ------------------------------------------------------------------------------------------- plane
@@ -105,39 +112,35 @@ def level(network, x, y, eps):
 def _plane_candidates(W, a, alpha, x, y, eps):
     """Theorem 10 on a flat batch: W (N, m, 2), a (N, m), alpha (N,), x (N, 2), y (N,).
 
-    Every candidate lies in the disc, so that the needless ones (of rows that are zero, or equal)
-    do no harm.
+    Returns the candidates and the margins there. Every candidate lies in the disc, so that needless
+    ones (of rows that are zero, or equal) do no harm.
     """
-    angles = np.arctan2(W[..., 1], W[..., 0])
-    # circle and line: the foot of x on the line, plus and minus the rest of the radius along it
-    normal = np.stack([np.cos(angles), np.sin(angles)], -1)
-    along = np.stack([-normal[..., 1], normal[..., 0]], -1)
-    distance = (normal * x[:, None]).sum(-1, keepdims=True)
-    half = eps**2 - distance**2
-    reach = np.sqrt(np.maximum(half, 0)) * along
-    foot = x[:, None] - distance * normal
-    crossings = [np.where(half >= 0, foot + sign * reach, x[:, None]) for sign in (-1, 1)]
-    # one linear optimum for each sector: its direction is halfway between two neighbouring rays
-    rays = np.sort(np.concatenate([angles + np.pi / 2, angles - np.pi / 2], -1) % (2 * np.pi), -1)
-    following = np.concatenate([rays[:, 1:], rays[:, :1] + 2 * np.pi], -1)
-    middle = (rays + following) / 2
-    directions = np.stack([np.cos(middle), np.sin(middle)], -1)
-    s = np.where(directions @ W.mT > 0, 1, alpha[:, None, None])
-    sectors = x[:, None] - eps * _unit(y[:, None, None] * (s * a[:, None]) @ W)
-    origin = np.where(np.linalg.norm(x, axis=-1) <= eps, 0.0, 1.0)[:, None] * x
-    return PlaneCandidates(x[:, None], origin[:, None], np.concatenate(crossings, 1), sectors)
+    W, x = as_complex(W), as_complex(x)[:, None]
+    rays, pull = arrangement.rays_of(W), y[:, None] * a * W
+    gradients = arrangement.sector_sums(rays, pull, alpha[:, None] * pull)
+    # ray and circle: the foot of x on the line, and from there the rest of the radius along it
+    turned = x * rays.direction.conj()
+    rest = eps**2 - turned.imag**2
+    along = turned.real + np.sqrt(np.maximum(rest, 0))
+    lengths = abs(gradients)
+    candidates = PlaneCandidates(
+        centre=x,
+        origin=np.where(abs(x) <= eps, 0, x),
+        crossings=np.where(rest >= 0, along * rays.direction, x),
+        sectors=x - eps * (gradients / np.where(lengths > 0, lengths, 1)),
+    )
+    u = np.concatenate(candidates, 1)
+    g = np.take_along_axis(gradients, arrangement.sector_of(rays, u), 1)
+    return candidates, g.real * u.real + g.imag * u.imag
 
 
 def _plane(W, a, alpha, x, y, eps):
     """The best candidate of each disc of a flat batch."""
-    candidates = np.concatenate(_plane_candidates(W, a, alpha, x, y, eps), 1)
-    hidden = candidates @ W.mT
-    margins = (a[:, None] * np.maximum(alpha[:, None, None] * hidden, hidden)).sum(-1) * y[:, None]
-    best = margins.argmin(-1)[:, None]
-    return (
-        np.take_along_axis(candidates, best[..., None], 1)[:, 0],
-        np.take_along_axis(margins, best, 1)[:, 0],
-    )
+    candidates, margins = _plane_candidates(W, a, alpha, x, y, eps)
+    best = margins.argmin(-1)
+    u = as_points(np.concatenate(candidates, 1)[np.arange(len(x)), best])
+    hidden = (W @ u[..., None])[..., 0]
+    return u, y * (a * np.maximum(alpha[:, None] * hidden, hidden)).sum(-1)
 
 
 def _flat(network, x, y):
@@ -155,13 +158,12 @@ def _flat(network, x, y):
     ]
 
 
-def _in_chunks(solve, candidates, network, x, y, eps):
-    """Flatten the batch and call solve on pieces of it that fit into memory."""
+def _in_pieces(solve, size, network, x, y, eps):
+    """Flatten the batch and call solve on pieces of it, of `size` balls or one."""
     batch, flat = batch_shape(network, x, y), _flat(network, x, y)
-    size = max(1, CHUNK // (candidates * network.W.shape[-2]))
     points, margins = np.empty_like(flat[3]), np.empty_like(flat[4])
-    for i in range(0, len(points), size):
-        piece = slice(i, i + size)
+    for i in range(0, len(points), max(1, size)):
+        piece = slice(i, i + max(1, size))
         points[piece], margins[piece] = solve(*(array[piece] for array in flat), eps)
     return Attack(points.reshape(*batch, x.shape[-1]), margins.reshape(batch))
 
@@ -173,7 +175,7 @@ def _faces(network, x, y, eps):
     def solve(W, a, alpha, x, y, eps):
         return _face_optimum(W[0], a[0], alpha[0], x[0], y[0], eps)
 
-    return _in_chunks(solve, CHUNK, network, x, y, eps)
+    return _in_pieces(solve, 1, network, x, y, eps)
 
 
 def _face_optimum(W, a, alpha, x, y, eps):

@@ -19,6 +19,14 @@ class TwoLayerNetwork:
 
     W: (..., m, d). a: (..., m) or (m,). alpha: in [0, 1], a number or a batch; the theorems of
     Chapter 6 need alpha > 0, and alpha = 0 is the ReLU. Raises ValueError for bad arguments.
+    `net[mask]` switches hidden units off. So the network of Chapter 4, u^T sigma(V^T x), is
+    TwoLayerNetwork(V.T, u, 0), several outputs being a batch of u, and that of Chapter 5,
+    m^{-1/2} a^T B sigma(W x) with the mask b on the diagonal of B, is
+    TwoLayerNetwork(W, a / m**0.5, 0)[b].
+
+    >>> net = TwoLayerNetwork([[2, 0], [0, -3]], [5, 7], 0.5)
+    >>> net([[1, 1], [0, -2]]).tolist()
+    [-0.5, 42.0]
     """
 
     W: np.ndarray
@@ -33,18 +41,33 @@ class TwoLayerNetwork:
             ("alpha", arguments.slope(self.alpha)),
         ):
             object.__setattr__(self, name, value)
-        batches = [self.W.shape[:-2], self.a.shape[:-1], self.alpha.shape]
-        try:
-            np.broadcast_shapes(*batches)
-        except ValueError:
-            raise ValueError(
-                f"W, a and alpha must agree in their batch axes, but these are {batches}."
-            ) from None
+        _agree(**_batches(self))
 
     def __call__(self, x):
-        """f_W(x) at x (..., d). Cost: O(m d) a point."""
-        hidden = preactivations(self, arguments.points("x", x, self.W.shape[-1]))
-        return output(self, hidden)
+        """f_W(x) at x (..., d). Raises ValueError for bad arguments. Cost: O(m d) a point."""
+        x = arguments.points("x", x, self.W.shape[-1])
+        _agree(network=_agree(**_batches(self)), x=x.shape[:-1])
+        return output(self, preactivations(self, x))
+
+    def __getitem__(self, mask):
+        """The sub-network that keeps the hidden units where mask is 1: a becomes mask * a.
+
+        mask: (..., m), 0 and 1 or Booleans, one or a batch. Weights are not rescaled: dropout's
+        1 / theta belongs into a. Raises ValueError for bad arguments. Cost: O(m d), to check W.
+
+        >>> net = TwoLayerNetwork([[2, 0], [0, -3]], [5, 7], 0.5)
+        >>> net[[[1, 0], [0, 1], [0, 0]]]([0, -2]).tolist()
+        [0.0, 42.0, 0.0]
+        """
+        try:
+            kept = np.asarray(mask)
+        except ValueError:  # NumPy's own message for ragged lists names no argument
+            kept = np.asarray(None)
+        m = self.W.shape[-2]
+        if kept.dtype.kind not in "biuf" or kept.shape[-1:] != (m,) or (kept * kept != kept).any():
+            raise ValueError(f"mask must consist of zeros and ones, {m} on its last axis.")
+        _agree(network=_agree(**_batches(self)), mask=kept.shape[:-1])
+        return TwoLayerNetwork(self.W, kept * self.a, self.alpha)
 
     def at_each_point(self):
         """The same networks with a new last batch axis, to broadcast against n points (n, d)."""
@@ -65,6 +88,7 @@ def slopes(network, hidden):
 
 
 def output(network, hidden):
+    """a^T sigma(.) at preactivations (..., m); nothing is checked."""
     return (network.a * np.maximum(network.alpha[..., None] * hidden, hidden)).sum(-1)
 
 
@@ -122,6 +146,7 @@ def reflected_loss(z):
 
 
 def margin_and_gradient(network, u, y):
+    """`margin` and `input_gradient` at once, at points u (..., d); nothing is checked."""
     hidden = preactivations(network, u)
     s = slopes(network, hidden)
     back = y[..., None] * network.a * s
@@ -131,6 +156,10 @@ def margin_and_gradient(network, u, y):
 
 
 def labelled(network, x, y):
+    """Points x (..., d) and labels y (...) as arrays, checked against each other and the network.
+
+    Raises ValueError for bad arguments.
+    """
     x = arguments.points("x", x, network.W.shape[-1])
     y = arguments.signs("y", y)
     batch_shape(network, x, y)
@@ -138,12 +167,29 @@ def labelled(network, x, y):
 
 
 def batch_shape(network, x, y):
-    """The common batch shape."""
-    shapes = [network.W.shape[:-2], network.a.shape[:-1], network.alpha.shape]
+    """The common batch shape of a network and of arrays x (..., d) and y (...).
+
+    Raises ValueError if there is none.
+    """
+    return _agree(network=_agree(**_batches(network)), x=x.shape[:-1], y=y.shape)
+
+
+def _batches(network):
+    return {
+        "W": network.W.shape[:-2],
+        "a": network.a.shape[:-1],
+        "alpha": network.alpha.shape,
+    }
+
+
+def _agree(**batches):
+    """The shape to which the named batch shapes broadcast."""
     try:
-        return np.broadcast_shapes(*shapes, x.shape[:-1], y.shape)
+        return np.broadcast_shapes(*batches.values())
     except ValueError:
+        *names, last = batches
+        *shapes, shape = (str(batch) for batch in batches.values())
         raise ValueError(
-            "network, x and y must agree in their batch axes, but these are "
-            f"{np.broadcast_shapes(*shapes)}, {x.shape[:-1]} and {y.shape}."
+            f"{', '.join(names)} and {last} must agree in their batch axes, "
+            f"but these are {', '.join(shapes)} and {shape}."
         ) from None
