@@ -1,4 +1,4 @@
-"""Leaky-ReLU networks and their attacks: each against torch's autograd or a closed form."""
+"""Gradient attacks on the margin: each against torch's autograd or a closed form."""
 
 import numpy as np
 import pytest
@@ -12,7 +12,7 @@ from runproofs.adversarial import margin_attacks
 from runproofs.networks import two_layer
 from runproofs.networks.two_layer import TwoLayerNetwork
 
-seeds, slopes = st.integers(0, 2**32 - 1), st.floats(0, 1)
+seeds = st.integers(0, 2**32 - 1)
 LOSSES = {"ce": lambda z: softplus(-z), "reflected": lambda z: -softplus(z), "margin": lambda z: -z}
 
 
@@ -48,73 +48,6 @@ def autograd_pgd(net, x, y, eps, step, steps, loss, normalize=False, bias=0.0, o
         if (u - x).norm() > eps:
             u = x + eps * (u - x) / (u - x).norm()
     return path
-
-
-# ---------------------------------------------------------------- the network
-
-
-@given(seeds, slopes, st.floats(0.1, 10))
-def test_network_is_homogeneous_in_the_input_and_in_the_weights(seed, alpha, c):
-    net, x, _ = problem(seed)
-    net = TwoLayerNetwork(net.W, net.a, alpha)
-    scaled = TwoLayerNetwork(c * net.W, net.a, alpha)
-    np.testing.assert_allclose(net(c * x), c * net(x), rtol=1e-12, atol=1e-12)
-    np.testing.assert_allclose(scaled(x), c * net(x), rtol=1e-12, atol=1e-12)
-
-
-def test_network_is_not_homogeneous_for_negative_factors():
-    net, x, _ = problem(0)
-    assert abs(net(-x) + net(x)) > 0.1
-
-
-@given(seeds)
-def test_both_gradients_are_those_of_autograd_and_obey_euler(seed):
-    net, x, y = problem(seed)
-    u = torch.tensor(x, requires_grad=True)
-    W = torch.tensor(net.W, requires_grad=True)
-    z = torch_margin(net, u, y, W=W)
-    gu, gW = torch.autograd.grad(z, (u, W))
-    np.testing.assert_allclose(two_layer.margin(net, x, y), z.item(), rtol=1e-12, atol=1e-12)
-    np.testing.assert_allclose(two_layer.input_gradient(net, x, y), gu.numpy(), atol=1e-12)
-    np.testing.assert_allclose(two_layer.weight_gradient(net, x, y), gW.numpy(), atol=1e-12)
-    np.testing.assert_allclose(two_layer.input_gradient(net, x, y) @ x, z.item(), atol=1e-12)
-    np.testing.assert_allclose(
-        (two_layer.weight_gradient(net, x, y) * net.W).sum(), z.item(), atol=1e-12
-    )
-
-
-@given(seeds)
-def test_gradient_and_linearisation_obey_the_lipschitz_constant(seed):
-    """Lemma 0: ||g|| <= L and |<g(u), v> - z(v)| <= (1 - alpha) L ||u - v||."""
-    net, u, y = problem(seed, 200)
-    v = u + np.random.default_rng(seed).standard_normal(u.shape)
-    L, g = two_layer.lipschitz(net), two_layer.input_gradient(net, u, y)
-    assert (np.linalg.norm(g, axis=-1) <= L * (1 + 1e-12)).all()
-    error = np.abs((g * v).sum(-1) - two_layer.margin(net, v, y))
-    bound = (1 - net.alpha) * L * np.linalg.norm(u - v, axis=-1)
-    assert (error <= bound + 1e-12).all()
-
-
-def test_lipschitz_constant_and_linearisation_error_are_attained():
-    net = TwoLayerNetwork([[3.0, 4.0]], [-2.0], 0.25)
-    assert two_layer.lipschitz(net) == pytest.approx(10)
-    gradient = two_layer.input_gradient(NET, [1.0, 1.0], 1)
-    assert two_layer.lipschitz(NET) == pytest.approx(np.linalg.norm(gradient))  # not Frobenius
-    below, above = np.array([-3e-9, -4e-9]), np.array([3.0, 4.0])
-    error = two_layer.input_gradient(net, below, 1) @ above - two_layer.margin(net, above, 1)
-    assert abs(error) == pytest.approx(0.75 * 10 * 5, rel=1e-8)
-
-
-def test_losses_are_reflections_and_do_not_overflow():
-    z = np.array([-800, -3.0, 0, 1.5, 800])
-    np.testing.assert_array_equal(two_layer.reflected_loss(z), -two_layer.loss(-z))
-    np.testing.assert_allclose(two_layer.loss(z)[1:4], np.log(1 + np.exp(-z[1:4])))
-    np.testing.assert_array_equal(two_layer.loss(z[[0, 4]]), [800, 0])
-    grid = np.linspace(-40, 40, 1001)
-    assert (two_layer.reflected_loss(grid) <= (grid < 0)).all()
-    assert (1 + two_layer.reflected_loss(grid) / np.log(2) <= (grid < 0)).all()
-    assert (two_layer.loss(grid) / np.log(2) >= (grid < 0)).all()
-    assert two_layer.loss(-0.1) < 1  # the natural logarithm dips below the 0-1 loss
 
 
 # ---------------------------------------------------------------- projection
@@ -245,14 +178,6 @@ NET = TwoLayerNetwork(np.eye(2), [1.0, 1.0], 0.5)
 @pytest.mark.parametrize(
     ("call", "name"),
     [
-        (lambda: TwoLayerNetwork(np.ones(3), [1.0], 0.5), "W"),
-        (lambda: TwoLayerNetwork([[np.nan, 0]], [1.0], 0.5), "W"),
-        (lambda: TwoLayerNetwork(np.eye(2), [1.0], 0.5), "a"),
-        (lambda: TwoLayerNetwork(np.eye(2), [1.0, 1.0], 1.5), "alpha"),
-        (lambda: TwoLayerNetwork(np.ones((3, 2, 2)), np.ones((4, 2)), 0.5), "batch"),
-        (lambda: two_layer.margin(NET, [1.0, 2.0, 3.0], 1), "x"),
-        (lambda: two_layer.margin(NET, [1.0, 2.0], 0), "y"),
-        (lambda: two_layer.margin(NET, np.ones((3, 2)), [1, 1]), "batch"),
         (lambda: margin_attacks.pgd(NET, [1.0, np.inf], 1, 1, step_size=1, visits=1), "x"),
         (lambda: margin_attacks.pgd(NET, [1.0, 2.0], 1, -1, step_size=1, visits=1), "eps"),
         (lambda: margin_attacks.pgd(NET, [1.0, 2.0], 1, 1, step_size=-1, visits=2), "step"),
