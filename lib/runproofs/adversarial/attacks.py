@@ -19,10 +19,14 @@ from runproofs import _arguments as arguments
 def margin(logits, y):
     """Margin of each sample, negative where it is misclassified.
 
-    logits: (n, K), (n, 1) or (n,). y: (n,), labels as the module says. Returns (n,).
-    Raises ValueError for bad arguments. Cost: O(n K).
+    logits: (n, K), (n, 1) or (n,), floating-point and finite. y: (n,), labels as the module says.
+    Returns (n,). Raises ValueError for bad arguments. Cost: O(n K).
+
+    >>> margin(torch.tensor([[3.0, 1.0], [0.5, 2.0]]), [0, 0])
+    tensor([ 2.0000, -1.5000])
     """
-    logits = _logits(torch.as_tensor, logits)
+    n = len(logits) if getattr(logits, "ndim", 0) else 0
+    logits = _checked_logits("logits must be", logits, n)
     return _margin(logits, _labels(y, logits))
 
 
@@ -110,8 +114,8 @@ def pgd(
 ):
     """Projected gradient ascent on a loss, in the ball of radius eps about each input.
 
-    model: takes (n, ...) and returns logits. x: (n, ...), floating-point, inside clip. y: (n,),
-    labels as the module says. norm: math.inf or 2. eps: at least 0. step_size: at least 0, a
+    model: takes (n, ...) and returns finite logits. x: (n, ...), floating-point, inside clip. y:
+    (n,), labels as the module says. norm: math.inf or 2. eps: at least 0. step_size: at least 0, a
     number or a function of t = 0, ..., steps - 1. steps: at least 1, the number of updates. loss:
     "ce", "reflected", "greedy", "margin", or a function of checked logits and labels that returns
     (n,). reduction: "sum", each sample ascends its own gradient, or "mean", n times smaller.
@@ -120,42 +124,50 @@ def pgd(
     random_start: from a uniform point of the ball, clipped. best_iterate: return the visited point
     of least margin, the start included, instead of the last. generator: torch.Generator on the
     device of x, needed for random_start, which it determines.
-    Returns inputs shaped like x. Raises ValueError for bad arguments, and logits of another shape.
+    Works under torch.no_grad, too. Returns inputs shaped like x, without a graph. Raises ValueError
+    for bad arguments, and for logits of another shape or that are not finite.
     Cost: `steps` gradients (one evaluation more with best_iterate).
     Source: thesis, Section 6.5; l_inf PGD there is this one with the raw gradient.
     """
     _check_inputs(x, clip)
     objective, eta = _checked_options(norm, step_size, loss, reduction)
     eps, steps = arguments.nonnegative("eps", eps), arguments.positive_integer("steps", steps)
+    x = x.detach()
     u, project = x, _projection(x, norm, eps, clip)
     if random_start:
-        if not isinstance(generator, torch.Generator):
-            raise ValueError(f"generator must be a torch.Generator, but it was {generator!r}.")
+        if not (isinstance(generator, torch.Generator) and generator.device.type == x.device.type):
+            raise ValueError(
+                f"generator must be a torch.Generator on the device of x, but it was {generator!r}."
+            )
         u = project(x + _random(x, norm, eps, generator))
     best, least, labels = x, None, None
     for t in range(steps):
-        u = u.detach().requires_grad_()
-        logits = _logits(model, u)
-        labels = _labels(y, logits) if labels is None else labels
+        with torch.enable_grad():
+            u = u.detach().requires_grad_()
+            logits = _logits(model, u)
+            labels = _labels(y, logits) if labels is None else labels
+            g = _gradient(objective(logits, labels), u)
+        u = u.detach()
         if best_iterate:
             best, least = _keep(best, least, u, logits, labels)
-        values = objective(logits, labels)
-        (g,) = torch.autograd.grad(values, u, torch.ones_like(values))  # of their sum
         rate = eta(t) / len(x) if reduction == "mean" and not normalize else eta(t)
-        u = project(_ascend(u.detach(), g, rate, norm, normalize))
+        u = project(_ascend(u, g, rate, norm, normalize))
+    if not u.isfinite().all():
+        raise ValueError("step_size must be smaller, because an update of x overflows.")
     if not best_iterate:
         return u
     with torch.no_grad():
         return _keep(best, least, u, _logits(model, u), labels)[0]
 
 
-def all_targets(model, x, y, **options):
+def all_targets(model, x, y, *, clip=(0, 1), **options):
     """For each wrong class j, `pgd` on ln p_j - ln p_y = f_j - f_y; the result of least margin.
 
     model: at least two logits. Options as in `pgd`, without loss and best_iterate, which is on.
     Returns inputs shaped like x. Raises ValueError for bad arguments.
     Cost: K - 1 times that of `pgd`. Source: beyond the thesis, Proposition 8.
     """
+    _check_inputs(x, clip)
     with torch.no_grad():
         logits = _logits(model, x)
     if logits.ndim == 1:
@@ -163,7 +175,7 @@ def all_targets(model, x, y, **options):
     labels, best, least = _labels(y, logits), x, None
     for shift in range(1, logits.shape[1]):
         loss = partial(_targeted, (labels + shift) % logits.shape[1])
-        u = pgd(model, x, y, loss=loss, best_iterate=True, **options)
+        u = pgd(model, x, y, loss=loss, best_iterate=True, clip=clip, **options)
         with torch.no_grad():
             best, least = _keep(best, least, u, _logits(model, u), labels)
     return best
@@ -176,17 +188,30 @@ def _targeted(target, logits, y):
 # ----------------------------------------------------------------------------------------- helpers
 
 
-def _lengths(v):
-    """2-norms (n, 1, ..., 1)."""
-    return v.flatten(1).norm(dim=1).reshape(-1, *[1] * (v.ndim - 1))
+def _polar(v):
+    """Lengths (n, 1, ..., 1) and directions of v, 0 for 0; no square over- or underflows."""
+    rest = tuple(range(1, v.ndim))
+    largest = torch.linalg.vector_norm(v, math.inf, dim=rest, keepdim=True)
+    scaled = v / largest.clamp_min(torch.finfo(v.dtype).tiny)
+    lengths = torch.linalg.vector_norm(scaled, dim=rest, keepdim=True).clamp_min(1)
+    return largest * lengths, scaled.div_(lengths)
+
+
+def _gradient(values, u):
+    """Gradient of the sum of the losses of the samples."""
+    if values.shape != u.shape[:1] or not values.requires_grad:
+        raise ValueError(
+            f"loss must return ({len(u)},), and the model and it must be differentiable, "
+            f"but the result has shape {tuple(values.shape)}."
+        )
+    return torch.autograd.grad(values, u, torch.ones_like(values))[0]
 
 
 def _ascend(u, g, eta, norm, normalize):
-    """u + eta g, or eta times the steepest direction; few passes over memory."""
-    if normalize and norm == 2:
-        shortest = 2.0**30 * torch.finfo(g.dtype).tiny  # eta / shortest is finite: no inf * 0
-        return torch.addcmul(u, g, eta / _lengths(g).clamp_min(shortest))
-    return torch.add(u, g.sign() if normalize else g, alpha=eta)
+    """u + eta g, or eta times the steepest direction."""
+    if normalize:
+        g = g.sign() if norm == math.inf else _polar(g)[1]
+    return torch.add(u, g, alpha=eta)
 
 
 def _projection(x, norm, eps, clip):
@@ -199,11 +224,10 @@ def _projection(x, norm, eps, clip):
         if clip is not None:
             low, high = low.clamp_min(clip[0]), high.clamp_max(clip[1])
         return lambda u: u.clamp_(low, high)
-    tiny = torch.finfo(x.dtype).tiny
 
     def project(u):
-        delta = u.sub_(x)
-        u = torch.addcmul(x, delta, eps / _lengths(delta).clamp_min(max(eps, tiny)), out=delta)
+        lengths, directions = _polar(u.sub_(x))
+        u = torch.addcmul(x, directions, lengths.clamp_max(eps), out=u)
         return u if clip is None else u.clamp_(*clip)
 
     return project
@@ -214,8 +238,7 @@ def _random(x, norm, eps, generator):
     options = {"generator": generator, "dtype": x.dtype, "device": x.device}
     if norm == math.inf:
         return eps * (2 * torch.rand(x.shape, **options) - 1)
-    direction = torch.randn(x.shape, **options)
-    direction = direction / _lengths(direction)
+    direction = _polar(torch.randn(x.shape, **options))[1]
     radius = torch.rand(len(x), **options) ** (1 / x[0].numel())
     return eps * radius.reshape(-1, *[1] * (x.ndim - 1)) * direction
 
@@ -225,10 +248,10 @@ def _keep(best, least, u, logits, y):
     """The inputs of least margin so far, and their margins."""
     z = _margin(logits, y)
     if least is None:
-        return u.detach(), z
+        return u, z
     better = z < least
     return (
-        torch.where(better.reshape(-1, *[1] * (u.ndim - 1)), u.detach(), best),
+        torch.where(better.reshape(-1, *[1] * (u.ndim - 1)), u, best),
         torch.where(better, z, least),
     )
 
@@ -238,9 +261,12 @@ def _check_inputs(x, clip):
         raise ValueError("x must be a non-empty floating-point tensor (n, ...).")
     if not x.isfinite().all():
         raise ValueError("x must have finite entries, but it contains NaN or infinity.")
-    if clip is not None and not (clip[0] <= x.min() and x.max() <= clip[1]):
+    if clip is None:
+        return
+    low, high = arguments.points("clip", clip, 2, axes=1)
+    if not (low <= x.min() and x.max() <= high):
         raise ValueError(
-            f"x must lie in the box from {clip[0]} to {clip[1]}, or clip be another one or None, "
+            f"x must lie in the box from {low} to {high}, or clip be another one or None, "
             f"but its entries reach from {x.min():.4g} to {x.max():.4g}."
         )
 
@@ -254,31 +280,38 @@ def _checked_options(norm, step_size, loss, reduction):
     if reduction not in ("sum", "mean"):
         raise ValueError(f"reduction must be 'sum' or 'mean', but it was {reduction!r}.")
 
-    if callable(step_size):
-        schedule = step_size
-    else:
-        constant = arguments.nonnegative("step_size", step_size)
-
-        def schedule(t):
-            return constant
+    def schedule(t):
+        return arguments.nonnegative(
+            "step_size", step_size(t) if callable(step_size) else step_size
+        )
 
     return (loss if callable(loss) else LOSSES[loss]), schedule
 
 
 def _logits(model, x):
     """Logits (n,) or (n, K), K >= 2."""
-    logits, n = model(x), len(x)
+    return _checked_logits("model must return", model(x), len(x))
+
+
+def _checked_logits(demand, logits, n):
+    if not (isinstance(logits, torch.Tensor) and logits.is_floating_point()):
+        raise ValueError(f"{demand} a floating-point tensor of logits.")
     shape = tuple(logits.shape)
     if shape[:1] != (n,) or len(shape) > 2 or 0 in shape:
-        raise ValueError(
-            f"model must return logits ({n},) or ({n}, K), but their shape is {shape}."
-        )
+        raise ValueError(f"{demand} logits ({n},) or ({n}, K), but their shape is {shape}.")
+    if not logits.isfinite().all():
+        raise ValueError(f"{demand} finite logits, but they contain NaN or infinity.")
     return logits[:, 0] if shape[1:] == (1,) else logits
 
 
 def _labels(y, logits):
     """y as numbers -1 and 1 for one logit, as indices of classes for more."""
-    y = torch.as_tensor(y, device=logits.device)
+    try:
+        y = torch.as_tensor(y, device=logits.device)
+    except (RuntimeError, TypeError, ValueError):  # torch's own messages name no argument
+        raise ValueError(f"y must be an array of labels, but it was {y!r}.") from None
+    if y.is_complex() or y.dtype == torch.bool:
+        raise ValueError(f"y must contain real numbers, but its type is {y.dtype}.")
     if y.shape != logits.shape[:1]:
         raise ValueError(f"y must have shape ({len(logits)},), but its shape is {tuple(y.shape)}.")
     one = logits.ndim == 1
