@@ -9,7 +9,7 @@ def _floats(name, x, allowed):
     """x as a float64 array of finite real numbers."""
     try:
         array = np.asarray(x)
-    except ValueError:  # NumPy's own message for ragged lists names no argument
+    except (RuntimeError, TypeError, ValueError):  # those of NumPy and torch name no argument
         array = np.asarray(None)
     if array.dtype.kind not in "iuf":
         raise ValueError(f"{name} must be {allowed}, but it is not an array of real numbers.")

@@ -25,8 +25,8 @@ def margin(logits, y):
     >>> margin(torch.tensor([[3.0, 1.0], [0.5, 2.0]]), [0, 0])
     tensor([ 2.0000, -1.5000])
     """
-    n = len(logits) if getattr(logits, "ndim", 0) else 0
-    logits = _checked_logits("logits must be", logits, n)
+    logits = torch.as_tensor(logits)
+    logits = _checked_logits("logits must be", logits, len(logits) if logits.ndim else 0)
     return _margin(logits, _labels(y, logits))
 
 
@@ -82,17 +82,8 @@ def bim(model, x, y, *, eps, step_size, steps, **options):
     random_start = True the field calls it PGD. Raises ValueError for bad arguments.
     Cost: `steps` gradients.
     """
-    return pgd(
-        model,
-        x,
-        y,
-        norm=math.inf,
-        eps=eps,
-        step_size=step_size,
-        steps=steps,
-        normalize=True,
-        **options,
-    )
+    options |= {"norm": math.inf, "normalize": True}
+    return pgd(model, x, y, eps=eps, step_size=step_size, steps=steps, **options)
 
 
 def pgd(
@@ -130,8 +121,8 @@ def pgd(
     Source: thesis, Section 6.5; l_inf PGD there is this one with the raw gradient.
     """
     _check_inputs(x, clip)
-    objective, eta = _checked_options(norm, step_size, loss, reduction)
-    eps, steps = arguments.nonnegative("eps", eps), arguments.positive_integer("steps", steps)
+    objective = _checked_options(norm, loss, reduction)
+    eps, steps = _nonnegative("eps", eps, x.dtype), arguments.positive_integer("steps", steps)
     x = x.detach()
     u, project = x, _projection(x, norm, eps, clip)
     if random_start:
@@ -150,10 +141,12 @@ def pgd(
         u = u.detach()
         if best_iterate:
             best, least = _keep(best, least, u, logits, labels)
-        rate = eta(t) / len(x) if reduction == "mean" and not normalize else eta(t)
-        u = project(_ascend(u, g, rate, norm, normalize))
-    if not u.isfinite().all():
-        raise ValueError("step_size must be smaller, because an update of x overflows.")
+        eta = step_size(t) if callable(step_size) else step_size
+        eta = _nonnegative("step_size", eta, x.dtype)
+        if reduction == "mean" and not normalize:
+            eta /= len(x)
+        u = project(_ascend(u, g, eta, norm, normalize))
+    _check_finite(u)
     if not best_iterate:
         return u
     with torch.no_grad():
@@ -188,29 +181,36 @@ def _targeted(target, logits, y):
 # ----------------------------------------------------------------------------------------- helpers
 
 
-def _polar(v):
-    """Lengths (n, 1, ..., 1) and directions of v, 0 for 0; no square over- or underflows."""
-    rest = tuple(range(1, v.ndim))
-    largest = torch.linalg.vector_norm(v, math.inf, dim=rest, keepdim=True)
-    scaled = v / largest.clamp_min(torch.finfo(v.dtype).tiny)
-    lengths = torch.linalg.vector_norm(scaled, dim=rest, keepdim=True).clamp_min(1)
-    return largest * lengths, scaled.div_(lengths)
+def _lengths(v):
+    """2-norms (n, 1, ..., 1), larger than 0; also where the squares under- or overflow."""
+    flat, limits = v.flatten(1), torch.finfo(v.dtype)
+    lengths = flat.norm(dim=1)
+    if not ((lengths > limits.tiny**0.5 / limits.eps) & (lengths < math.inf)).all():
+        scale = flat.abs().amax(1).clamp_min(limits.tiny)
+        lengths = scale * (flat / scale[:, None]).norm(dim=1).clamp_min(1)
+        _check_finite(lengths)
+    return lengths.reshape(-1, *[1] * (v.ndim - 1))
+
+
+def _check_finite(u):
+    if not u.isfinite().all():
+        raise ValueError("The gradient times step_size must be finite, but it is not.")
 
 
 def _gradient(values, u):
     """Gradient of the sum of the losses of the samples."""
-    if values.shape != u.shape[:1] or not values.requires_grad:
-        raise ValueError(
-            f"loss must return ({len(u)},), and the model and it must be differentiable, "
-            f"but the result has shape {tuple(values.shape)}."
-        )
-    return torch.autograd.grad(values, u, torch.ones_like(values))[0]
+    g = None
+    if isinstance(values, torch.Tensor) and values.requires_grad and values.shape == u.shape[:1]:
+        (g,) = torch.autograd.grad(values, u, torch.ones_like(values), allow_unused=True)
+    if g is None:
+        raise ValueError(f"model and loss must give a loss ({len(u)},) that depends on x smoothly.")
+    return g
 
 
 def _ascend(u, g, eta, norm, normalize):
     """u + eta g, or eta times the steepest direction."""
     if normalize:
-        g = g.sign() if norm == math.inf else _polar(g)[1]
+        g = g.sign() if norm == math.inf else g / _lengths(g)
     return torch.add(u, g, alpha=eta)
 
 
@@ -226,8 +226,8 @@ def _projection(x, norm, eps, clip):
         return lambda u: u.clamp_(low, high)
 
     def project(u):
-        lengths, directions = _polar(u.sub_(x))
-        u = torch.addcmul(x, directions, lengths.clamp_max(eps), out=u)
+        lengths = _lengths(u.sub_(x))
+        u = torch.addcmul(x, u.div_(lengths), lengths.clamp_max(eps), out=u)
         return u if clip is None else u.clamp_(*clip)
 
     return project
@@ -238,9 +238,9 @@ def _random(x, norm, eps, generator):
     options = {"generator": generator, "dtype": x.dtype, "device": x.device}
     if norm == math.inf:
         return eps * (2 * torch.rand(x.shape, **options) - 1)
-    direction = _polar(torch.randn(x.shape, **options))[1]
+    direction = torch.randn(x.shape, **options)
     radius = torch.rand(len(x), **options) ** (1 / x[0].numel())
-    return eps * radius.reshape(-1, *[1] * (x.ndim - 1)) * direction
+    return eps * radius.reshape(-1, *[1] * (x.ndim - 1)) * (direction / _lengths(direction))
 
 
 @torch.no_grad()
@@ -271,21 +271,23 @@ def _check_inputs(x, clip):
         )
 
 
-def _checked_options(norm, step_size, loss, reduction):
-    """What is ascended, and the step size as a function of t."""
+def _checked_options(norm, loss, reduction):
+    """What is ascended."""
     if norm not in (2, math.inf):
         raise ValueError(f"norm must be 2 or math.inf, but it was {norm!r}.")
-    if not callable(loss) and loss not in LOSSES:
+    if not callable(loss) and loss not in list(LOSSES):
         raise ValueError(f"loss must be a function or {', '.join(LOSSES)}, but it was {loss!r}.")
     if reduction not in ("sum", "mean"):
         raise ValueError(f"reduction must be 'sum' or 'mean', but it was {reduction!r}.")
+    return loss if callable(loss) else LOSSES[loss]
 
-    def schedule(t):
-        return arguments.nonnegative(
-            "step_size", step_size(t) if callable(step_size) else step_size
-        )
 
-    return (loss if callable(loss) else LOSSES[loss]), schedule
+def _nonnegative(name, value, dtype):
+    """A number that is at least 0 and that dtype can hold."""
+    value, largest = arguments.nonnegative(name, value), torch.finfo(dtype).max
+    if value > largest:
+        raise ValueError(f"{name} must be at most {largest:.3g} in {dtype}, but it was {value}.")
+    return value
 
 
 def _logits(model, x):
@@ -295,12 +297,12 @@ def _logits(model, x):
 
 def _checked_logits(demand, logits, n):
     if not (isinstance(logits, torch.Tensor) and logits.is_floating_point()):
-        raise ValueError(f"{demand} a floating-point tensor of logits.")
+        raise ValueError(f"{demand} floating-point numbers in a tensor.")
     shape = tuple(logits.shape)
     if shape[:1] != (n,) or len(shape) > 2 or 0 in shape:
         raise ValueError(f"{demand} logits ({n},) or ({n}, K), but their shape is {shape}.")
     if not logits.isfinite().all():
-        raise ValueError(f"{demand} finite logits, but they contain NaN or infinity.")
+        raise ValueError(f"{demand} finite, but there is NaN or infinity among the logits.")
     return logits[:, 0] if shape[1:] == (1,) else logits
 
 
@@ -308,7 +310,7 @@ def _labels(y, logits):
     """y as numbers -1 and 1 for one logit, as indices of classes for more."""
     try:
         y = torch.as_tensor(y, device=logits.device)
-    except (RuntimeError, TypeError, ValueError):  # torch's own messages name no argument
+    except (RuntimeError, TypeError, ValueError):  # those of torch name no argument
         raise ValueError(f"y must be an array of labels, but it was {y!r}.") from None
     if y.is_complex() or y.dtype == torch.bool:
         raise ValueError(f"y must contain real numbers, but its type is {y.dtype}.")

@@ -172,7 +172,7 @@ def _points(network, x, y):
 
 def _schedule(eps, step_size, visits, loss, batch):
     """Radius, step size as a function of t, number of visits and factor of the gradient."""
-    if loss not in DESCENT:
+    if loss not in list(DESCENT):
         raise ValueError(f"loss must be one of {', '.join(DESCENT)}, but it was {loss!r}.")
 
     def rate(t):
@@ -214,13 +214,23 @@ def _scale(v):
     return np.where(largest > 0, largest, 1)
 
 
-def _project(u, x, eps):
-    v = u / 2 - x / 2  # halved, so that the difference cannot overflow
+def _lengths(v):
+    """2-norms (..., 1), also where the squares under- or overflow."""
+    lengths = np.linalg.norm(v, axis=-1, keepdims=True)
+    if ((lengths > 1e-150) & (lengths < 1e150)).all():
+        return lengths
     scale = _scale(v)
-    direction = v / scale
-    lengths = np.linalg.norm(direction, axis=-1, keepdims=True)
-    outside = scale * lengths > eps / 2
-    return np.where(outside, x + eps * direction / np.where(outside, lengths, 1), u)
+    lengths = scale * np.linalg.norm(v / scale, axis=-1, keepdims=True)
+    if not np.isfinite(lengths).all():
+        raise ValueError("The way from x to u must be shorter, because its length overflows.")
+    return lengths
+
+
+def _project(u, x, eps):
+    v = u - x
+    lengths = _lengths(v)
+    outside = lengths > eps
+    return np.where(outside, x + eps * (v / np.where(outside, lengths, 1)), u)
 
 
 def _better(best, visited):
