@@ -188,13 +188,15 @@ def _lengths(v):
     if not ((lengths > limits.tiny**0.5 / limits.eps) & (lengths < math.inf)).all():
         scale = flat.abs().amax(1).clamp_min(limits.tiny)
         lengths = scale * (flat / scale[:, None]).norm(dim=1).clamp_min(1)
-        _check_finite(lengths)
+        _check_finite(lengths / limits.eps)  # the inverse, too, is a normal number
     return lengths.reshape(-1, *[1] * (v.ndim - 1))
 
 
 def _check_finite(u):
     if not u.isfinite().all():
-        raise ValueError("The gradient times step_size must be finite, but it is not.")
+        raise ValueError(
+            f"step_size or the gradient must be smaller: an update of x overflows {u.dtype}."
+        )
 
 
 def _gradient(values, u):
@@ -208,10 +210,11 @@ def _gradient(values, u):
 
 
 def _ascend(u, g, eta, norm, normalize):
-    """u + eta g, or eta times the steepest direction."""
-    if normalize:
-        g = g.sign() if norm == math.inf else g / _lengths(g)
-    return torch.add(u, g, alpha=eta)
+    """u + eta g, or eta times the steepest direction; few passes over memory."""
+    if normalize and norm == 2:
+        largest = torch.finfo(g.dtype).max  # instead of infinity, which times 0 is NaN
+        return torch.addcmul(u, g, (eta / _lengths(g)).clamp_max(largest))
+    return torch.add(u, g.sign() if normalize else g, alpha=eta)
 
 
 def _projection(x, norm, eps, clip):
@@ -226,8 +229,8 @@ def _projection(x, norm, eps, clip):
         return lambda u: u.clamp_(low, high)
 
     def project(u):
-        lengths = _lengths(u.sub_(x))
-        u = torch.addcmul(x, u.div_(lengths), lengths.clamp_max(eps), out=u)
+        delta = u.sub_(x)
+        u = torch.addcmul(x, delta, eps / _lengths(delta).clamp_min(eps), out=delta)
         return u if clip is None else u.clamp_(*clip)
 
     return project
