@@ -16,7 +16,7 @@ from runproofs.adversarial.worst_case import (
     worst_case,
     worst_case_by_faces,
 )
-from runproofs.bounds import robust
+from runproofs.bounds import attacks as robust
 from runproofs.networks import two_layer
 from runproofs.networks.arrangement import as_points, middles, rays
 from runproofs.networks.two_layer import TwoLayerNetwork, lipschitz, margin

@@ -231,6 +231,19 @@ def at_least_zero(name, x):
     return x
 
 
+def above_zero(name, x):
+    """x as a float64 array with entries larger than 0, of any shape."""
+    x = _floats(name, x, "a number or an array of numbers")
+    if x.size and x.min() <= 0:
+        raise ValueError(f"{name} must be larger than 0, but it was {x.min()}.")
+    return x
+
+
+def reals(name, x):
+    """x as a float64 array of any shape."""
+    return _floats(name, x, "a number or an array of numbers")
+
+
 def points(name, x, d, *, axes=None):
     """x (..., d) as float64; with axes, their number."""
     x = _floats(name, x, "a point or an array of points")

@@ -19,10 +19,14 @@ from runproofs import _arguments as arguments
 def margin(logits, y):
     """Margin of each sample, negative where it is misclassified.
 
-    logits: (n, K), (n, 1) or (n,). y: (n,), labels as the module says. Returns (n,).
-    Raises ValueError for bad arguments. Cost: O(n K).
+    logits: (n, K), (n, 1) or (n,), floating-point and finite. y: (n,), labels as the module says.
+    Returns (n,). Raises ValueError for bad arguments. Cost: O(n K).
+
+    >>> margin(torch.tensor([[3.0, 1.0], [0.5, 2.0]]), [0, 0])
+    tensor([ 2.0000, -1.5000])
     """
-    logits = _logits(torch.as_tensor, logits)
+    logits = torch.as_tensor(logits)
+    logits = _checked_logits("logits must be", logits, len(logits) if logits.ndim else 0)
     return _margin(logits, _labels(y, logits))
 
 
@@ -78,17 +82,8 @@ def bim(model, x, y, *, eps, step_size, steps, **options):
     random_start = True the field calls it PGD. Raises ValueError for bad arguments.
     Cost: `steps` gradients.
     """
-    return pgd(
-        model,
-        x,
-        y,
-        norm=math.inf,
-        eps=eps,
-        step_size=step_size,
-        steps=steps,
-        normalize=True,
-        **options,
-    )
+    options |= {"norm": math.inf, "normalize": True}
+    return pgd(model, x, y, eps=eps, step_size=step_size, steps=steps, **options)
 
 
 def pgd(
@@ -110,8 +105,8 @@ def pgd(
 ):
     """Projected gradient ascent on a loss, in the ball of radius eps about each input.
 
-    model: takes (n, ...) and returns logits. x: (n, ...), floating-point, inside clip. y: (n,),
-    labels as the module says. norm: math.inf or 2. eps: at least 0. step_size: at least 0, a
+    model: takes (n, ...) and returns finite logits. x: (n, ...), floating-point, inside clip. y:
+    (n,), labels as the module says. norm: math.inf or 2. eps: at least 0. step_size: at least 0, a
     number or a function of t = 0, ..., steps - 1. steps: at least 1, the number of updates. loss:
     "ce", "reflected", "greedy", "margin", or a function of checked logits and labels that returns
     (n,). reduction: "sum", each sample ascends its own gradient, or "mean", n times smaller.
@@ -120,42 +115,52 @@ def pgd(
     random_start: from a uniform point of the ball, clipped. best_iterate: return the visited point
     of least margin, the start included, instead of the last. generator: torch.Generator on the
     device of x, needed for random_start, which it determines.
-    Returns inputs shaped like x. Raises ValueError for bad arguments, and logits of another shape.
+    Works under torch.no_grad, too. Returns inputs shaped like x, without a graph. Raises ValueError
+    for bad arguments, and for logits of another shape or that are not finite.
     Cost: `steps` gradients (one evaluation more with best_iterate).
     Source: thesis, Section 6.5; l_inf PGD there is this one with the raw gradient.
     """
     _check_inputs(x, clip)
-    objective, eta = _checked_options(norm, step_size, loss, reduction)
-    eps, steps = arguments.nonnegative("eps", eps), arguments.positive_integer("steps", steps)
+    objective = _checked_options(norm, loss, reduction)
+    eps, steps = _nonnegative("eps", eps, x.dtype), arguments.positive_integer("steps", steps)
+    x = x.detach()
     u, project = x, _projection(x, norm, eps, clip)
     if random_start:
-        if not isinstance(generator, torch.Generator):
-            raise ValueError(f"generator must be a torch.Generator, but it was {generator!r}.")
+        if not (isinstance(generator, torch.Generator) and generator.device.type == x.device.type):
+            raise ValueError(
+                f"generator must be a torch.Generator on the device of x, but it was {generator!r}."
+            )
         u = project(x + _random(x, norm, eps, generator))
     best, least, labels = x, None, None
     for t in range(steps):
-        u = u.detach().requires_grad_()
-        logits = _logits(model, u)
-        labels = _labels(y, logits) if labels is None else labels
+        with torch.enable_grad():
+            u = u.detach().requires_grad_()
+            logits = _logits(model, u)
+            labels = _labels(y, logits) if labels is None else labels
+            g = _gradient(objective(logits, labels), u)
+        u = u.detach()
         if best_iterate:
             best, least = _keep(best, least, u, logits, labels)
-        values = objective(logits, labels)
-        (g,) = torch.autograd.grad(values, u, torch.ones_like(values))  # of their sum
-        rate = eta(t) / len(x) if reduction == "mean" and not normalize else eta(t)
-        u = project(_ascend(u.detach(), g, rate, norm, normalize))
+        eta = step_size(t) if callable(step_size) else step_size
+        eta = _nonnegative("step_size", eta, x.dtype)
+        if reduction == "mean" and not normalize:
+            eta /= len(x)
+        u = project(_ascend(u, g, eta, norm, normalize))
+    _check_finite(u)
     if not best_iterate:
         return u
     with torch.no_grad():
         return _keep(best, least, u, _logits(model, u), labels)[0]
 
 
-def all_targets(model, x, y, **options):
+def all_targets(model, x, y, *, clip=(0, 1), **options):
     """For each wrong class j, `pgd` on ln p_j - ln p_y = f_j - f_y; the result of least margin.
 
     model: at least two logits. Options as in `pgd`, without loss and best_iterate, which is on.
     Returns inputs shaped like x. Raises ValueError for bad arguments.
     Cost: K - 1 times that of `pgd`. Source: beyond the thesis, Proposition 8.
     """
+    _check_inputs(x, clip)
     with torch.no_grad():
         logits = _logits(model, x)
     if logits.ndim == 1:
@@ -163,7 +168,7 @@ def all_targets(model, x, y, **options):
     labels, best, least = _labels(y, logits), x, None
     for shift in range(1, logits.shape[1]):
         loss = partial(_targeted, (labels + shift) % logits.shape[1])
-        u = pgd(model, x, y, loss=loss, best_iterate=True, **options)
+        u = pgd(model, x, y, loss=loss, best_iterate=True, clip=clip, **options)
         with torch.no_grad():
             best, least = _keep(best, least, u, _logits(model, u), labels)
     return best
@@ -177,15 +182,38 @@ def _targeted(target, logits, y):
 
 
 def _lengths(v):
-    """2-norms (n, 1, ..., 1)."""
-    return v.flatten(1).norm(dim=1).reshape(-1, *[1] * (v.ndim - 1))
+    """2-norms (n, 1, ..., 1), larger than 0; also where the squares under- or overflow."""
+    flat, limits = v.flatten(1), torch.finfo(v.dtype)
+    lengths = flat.norm(dim=1)
+    if not ((lengths > limits.tiny**0.5 / limits.eps) & (lengths < math.inf)).all():
+        scale = flat.abs().amax(1).clamp_min(limits.tiny)
+        lengths = scale * (flat / scale[:, None]).norm(dim=1).clamp_min(1)
+        _check_finite(lengths / limits.eps)  # the inverse, too, is a normal number
+    return lengths.reshape(-1, *[1] * (v.ndim - 1))
+
+
+def _check_finite(u):
+    if not u.isfinite().all():
+        raise ValueError(
+            f"step_size or the gradient must be smaller: an update of x overflows {u.dtype}."
+        )
+
+
+def _gradient(values, u):
+    """Gradient of the sum of the losses of the samples."""
+    g = None
+    if isinstance(values, torch.Tensor) and values.requires_grad and values.shape == u.shape[:1]:
+        (g,) = torch.autograd.grad(values, u, torch.ones_like(values), allow_unused=True)
+    if g is None:
+        raise ValueError(f"model and loss must give a loss ({len(u)},) that depends on x smoothly.")
+    return g
 
 
 def _ascend(u, g, eta, norm, normalize):
     """u + eta g, or eta times the steepest direction; few passes over memory."""
     if normalize and norm == 2:
-        shortest = 2.0**30 * torch.finfo(g.dtype).tiny  # eta / shortest is finite: no inf * 0
-        return torch.addcmul(u, g, eta / _lengths(g).clamp_min(shortest))
+        largest = torch.finfo(g.dtype).max  # instead of infinity, which times 0 is NaN
+        return torch.addcmul(u, g, (eta / _lengths(g)).clamp_max(largest))
     return torch.add(u, g.sign() if normalize else g, alpha=eta)
 
 
@@ -199,11 +227,10 @@ def _projection(x, norm, eps, clip):
         if clip is not None:
             low, high = low.clamp_min(clip[0]), high.clamp_max(clip[1])
         return lambda u: u.clamp_(low, high)
-    tiny = torch.finfo(x.dtype).tiny
 
     def project(u):
         delta = u.sub_(x)
-        u = torch.addcmul(x, delta, eps / _lengths(delta).clamp_min(max(eps, tiny)), out=delta)
+        u = torch.addcmul(x, delta, eps / _lengths(delta).clamp_min(eps), out=delta)
         return u if clip is None else u.clamp_(*clip)
 
     return project
@@ -215,9 +242,8 @@ def _random(x, norm, eps, generator):
     if norm == math.inf:
         return eps * (2 * torch.rand(x.shape, **options) - 1)
     direction = torch.randn(x.shape, **options)
-    direction = direction / _lengths(direction)
     radius = torch.rand(len(x), **options) ** (1 / x[0].numel())
-    return eps * radius.reshape(-1, *[1] * (x.ndim - 1)) * direction
+    return eps * radius.reshape(-1, *[1] * (x.ndim - 1)) * (direction / _lengths(direction))
 
 
 @torch.no_grad()
@@ -225,10 +251,10 @@ def _keep(best, least, u, logits, y):
     """The inputs of least margin so far, and their margins."""
     z = _margin(logits, y)
     if least is None:
-        return u.detach(), z
+        return u, z
     better = z < least
     return (
-        torch.where(better.reshape(-1, *[1] * (u.ndim - 1)), u.detach(), best),
+        torch.where(better.reshape(-1, *[1] * (u.ndim - 1)), u, best),
         torch.where(better, z, least),
     )
 
@@ -238,47 +264,59 @@ def _check_inputs(x, clip):
         raise ValueError("x must be a non-empty floating-point tensor (n, ...).")
     if not x.isfinite().all():
         raise ValueError("x must have finite entries, but it contains NaN or infinity.")
-    if clip is not None and not (clip[0] <= x.min() and x.max() <= clip[1]):
+    if clip is None:
+        return
+    low, high = arguments.points("clip", clip, 2, axes=1)
+    if not (low <= x.min() and x.max() <= high):
         raise ValueError(
-            f"x must lie in the box from {clip[0]} to {clip[1]}, or clip be another one or None, "
+            f"x must lie in the box from {low} to {high}, or clip be another one or None, "
             f"but its entries reach from {x.min():.4g} to {x.max():.4g}."
         )
 
 
-def _checked_options(norm, step_size, loss, reduction):
-    """What is ascended, and the step size as a function of t."""
+def _checked_options(norm, loss, reduction):
+    """What is ascended."""
     if norm not in (2, math.inf):
         raise ValueError(f"norm must be 2 or math.inf, but it was {norm!r}.")
-    if not callable(loss) and loss not in LOSSES:
+    if not callable(loss) and loss not in list(LOSSES):
         raise ValueError(f"loss must be a function or {', '.join(LOSSES)}, but it was {loss!r}.")
     if reduction not in ("sum", "mean"):
         raise ValueError(f"reduction must be 'sum' or 'mean', but it was {reduction!r}.")
+    return loss if callable(loss) else LOSSES[loss]
 
-    if callable(step_size):
-        schedule = step_size
-    else:
-        constant = arguments.nonnegative("step_size", step_size)
 
-        def schedule(t):
-            return constant
-
-    return (loss if callable(loss) else LOSSES[loss]), schedule
+def _nonnegative(name, value, dtype):
+    """A number that is at least 0 and that dtype can hold."""
+    value, largest = arguments.nonnegative(name, value), torch.finfo(dtype).max
+    if value > largest:
+        raise ValueError(f"{name} must be at most {largest:.3g} in {dtype}, but it was {value}.")
+    return value
 
 
 def _logits(model, x):
     """Logits (n,) or (n, K), K >= 2."""
-    logits, n = model(x), len(x)
+    return _checked_logits("model must return", model(x), len(x))
+
+
+def _checked_logits(demand, logits, n):
+    if not (isinstance(logits, torch.Tensor) and logits.is_floating_point()):
+        raise ValueError(f"{demand} floating-point numbers in a tensor.")
     shape = tuple(logits.shape)
     if shape[:1] != (n,) or len(shape) > 2 or 0 in shape:
-        raise ValueError(
-            f"model must return logits ({n},) or ({n}, K), but their shape is {shape}."
-        )
+        raise ValueError(f"{demand} logits ({n},) or ({n}, K), but their shape is {shape}.")
+    if not logits.isfinite().all():
+        raise ValueError(f"{demand} finite, but there is NaN or infinity among the logits.")
     return logits[:, 0] if shape[1:] == (1,) else logits
 
 
 def _labels(y, logits):
     """y as numbers -1 and 1 for one logit, as indices of classes for more."""
-    y = torch.as_tensor(y, device=logits.device)
+    try:
+        y = torch.as_tensor(y, device=logits.device)
+    except (RuntimeError, TypeError, ValueError):  # those of torch name no argument
+        raise ValueError(f"y must be an array of labels, but it was {y!r}.") from None
+    if y.is_complex() or y.dtype == torch.bool:
+        raise ValueError(f"y must contain real numbers, but its type is {y.dtype}.")
     if y.shape != logits.shape[:1]:
         raise ValueError(f"y must have shape ({len(logits)},), but its shape is {tuple(y.shape)}.")
     one = logits.ndim == 1

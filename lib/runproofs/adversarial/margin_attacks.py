@@ -32,17 +32,33 @@ class Attack(NamedTuple):
 def project(u, x, eps):
     """The point nearest to u (..., d) in the ball of radius eps about x (..., d).
 
-    eps: at least 0. Raises ValueError for bad arguments. Source: thesis, Section 6.2.
+    u and x broadcast. eps: at least 0. Points of the ball come back to the bit.
+    Raises ValueError for bad arguments. Source: thesis, Section 6.2.
+
+    >>> project([3e200, 4e200], [0, 0], 5)
+    array([3., 4.])
     """
-    x = np.asarray(x, dtype=float)
-    x = arguments.points("x", x, x.shape[-1] if x.ndim else 0)
+    x = arguments.reals("x", x)
+    if x.ndim < 1 or x.shape[-1] == 0:
+        raise ValueError(f"x must have a last axis that is not empty, but its shape is {x.shape}.")
     u = arguments.points("u", u, x.shape[-1])
+    try:
+        np.broadcast_shapes(u.shape, x.shape)
+    except ValueError:
+        raise ValueError(
+            f"u and x must agree in their batch axes, but their shapes are {u.shape} and {x.shape}."
+        ) from None
     return _project(u, x, arguments.nonnegative("eps", eps))
 
 
 def clean(network, x, y, eps):
-    """The attack that leaves x as it is: adversarial training with it is plain training."""
-    return Attack(np.asarray(x, dtype=float), margin(network, x, y))
+    """The attack that leaves x as it is: adversarial training with it is plain training.
+
+    Arguments, result and errors as in `worst_case`. Cost: O(m d) a point.
+    """
+    arguments.nonnegative("eps", eps)
+    x, y = _points(network, x, y)
+    return Attack(x, margin(network, x, y))
 
 
 def pgd(network, x, y, eps, *, step_size, visits, loss="reflected"):
@@ -111,9 +127,13 @@ def pgd_hidden(
     m, d = W.shape
     x, y = labelled(network, arguments.points("x", x, d, axes=2), y)
     y = np.broadcast_to(y, len(x))[:, None]
-    bias = np.broadcast_to(arguments.points("bias", np.broadcast_to(bias, m), m), m)
-    offset = float(arguments.points("offset", [offset], 1)[0])
-    eps, eta, visits, descent = _schedule(eps, step_size, visits, loss)
+    bias, offset = arguments.reals("bias", bias), arguments.reals("offset", offset)
+    if bias.shape not in ((), (m,)) or offset.ndim:
+        raise ValueError(
+            f"bias must be a number or have shape ({m},), and offset must be a number, "
+            f"but their shapes are {bias.shape} and {offset.shape}."
+        )
+    eps, eta, visits, descent = _schedule(eps, step_size, visits, loss, (len(x),))
     K, start = W @ W.T, x @ W.T + bias
     c = Kc = np.zeros_like(start)  # u - x = W^T c; rows of Kc are W (u - x)
     best, best_z = c, np.full((len(x), 1), np.inf)
@@ -121,6 +141,7 @@ def pgd_hidden(
         hidden = start + Kc
         positive = hidden > 0
         z = y * (np.where(positive, hidden, network.alpha * hidden) @ a + offset)[:, None]
+        _check_margins(z)
         better = z < best_z
         best, best_z = np.where(better, c, best), np.where(better, z, best_z)
         if t == visits - 1:
@@ -132,24 +153,38 @@ def pgd_hidden(
         else:
             q = descent(z) * q
         c = c - eta(t)[..., None] * q
-        Kc = c @ K
-        lengths = np.sqrt(np.maximum((Kc * c).sum(-1, keepdims=True), 0))
-        shrink = _shrinkage(lengths, eps)
-        c, Kc = shrink * c, shrink * Kc
+        scale = _scale(c)  # so that no square overflows
+        Kc = (c / scale) @ K
+        lengths = scale * np.sqrt(np.maximum((Kc * c / scale).sum(-1, keepdims=True), 0))
+        shrink = np.where(lengths > eps, eps / np.where(lengths > eps, lengths, 1), 1)
+        c, Kc = shrink * c, shrink * scale * Kc
     return Attack(x + best @ W, best_z[:, 0])
 
 
 # ----------------------------------------------------------------------------------------- helpers
 
 
-def _schedule(eps, step_size, visits, loss):
+def _points(network, x, y):
+    """Checked points and labels, the points of the whole batch shape."""
+    x, y = labelled(network, x, y)
+    return np.broadcast_to(x, (*batch_shape(network, x, y), x.shape[-1])), y
+
+
+def _schedule(eps, step_size, visits, loss, batch):
     """Radius, step size as a function of t, number of visits and factor of the gradient."""
-    if loss not in DESCENT:
+    if loss not in list(DESCENT):
         raise ValueError(f"loss must be one of {', '.join(DESCENT)}, but it was {loss!r}.")
 
     def rate(t):
         eta = step_size(t) if callable(step_size) else step_size
-        return arguments.at_least_zero("step_size", eta)
+        eta = arguments.at_least_zero("step_size", eta)
+        try:
+            return np.broadcast_to(eta, batch)
+        except ValueError:
+            raise ValueError(
+                f"step_size must be a number or have the batch shape {batch}, "
+                f"but its shape is {eta.shape}."
+            ) from None
 
     visits = arguments.positive_integer("visits", visits)
     return arguments.nonnegative("eps", eps), rate, visits, DESCENT[loss]
@@ -157,25 +192,45 @@ def _schedule(eps, step_size, visits, loss):
 
 def _visits(network, x, y, eps, step_size, visits, loss, printed=False):
     """Yield the visited points with their margins."""
-    x, y = labelled(network, x, y)
-    x = np.broadcast_to(x, (*batch_shape(network, x, y), x.shape[-1]))
-    eps, eta, visits, descent = _schedule(eps, step_size, visits, loss)
-    u = x
+    u, y = x, y = _points(network, x, y)
+    eps, eta, visits, descent = _schedule(eps, step_size, visits, loss, x.shape[:-1])
     for t in range(visits):
         z, g = margin_and_gradient(network, u, y)
+        _check_margins(z)
         yield Attack(u, z)
         if t < visits - 1:
             change = reflected_loss(z)[..., None] if printed else -descent(z)[..., None] * g
             u = _project(u + eta(t)[..., None] * change, x, eps)
 
 
-def _shrinkage(lengths, eps):
-    return eps / np.maximum(lengths, max(eps, np.finfo(float).tiny))
+def _check_margins(z):
+    if not np.isfinite(z).all():
+        raise ValueError("step_size or network must be smaller, because the margin overflows.")
+
+
+def _scale(v):
+    """Largest absolute entries (..., 1), or 1 for 0: squares of v / scale do not overflow."""
+    largest = np.abs(v).max(-1, keepdims=True)
+    return np.where(largest > 0, largest, 1)
+
+
+def _lengths(v):
+    """2-norms (..., 1), also where the squares under- or overflow."""
+    lengths = np.linalg.norm(v, axis=-1, keepdims=True)
+    if ((lengths > 1e-150) & (lengths < 1e150)).all():
+        return lengths
+    scale = _scale(v)
+    lengths = scale * np.linalg.norm(v / scale, axis=-1, keepdims=True)
+    if not np.isfinite(lengths).all():
+        raise ValueError("The way from x to u must be shorter, because its length overflows.")
+    return lengths
 
 
 def _project(u, x, eps):
-    displacement = u - x
-    return x + displacement * _shrinkage(np.linalg.norm(displacement, axis=-1, keepdims=True), eps)
+    v = u - x
+    lengths = _lengths(v)
+    outside = lengths > eps
+    return np.where(outside, x + eps * (v / np.where(outside, lengths, 1)), u)
 
 
 def _better(best, visited):

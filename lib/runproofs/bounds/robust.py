@@ -1,138 +1,22 @@
-"""The bounds of Chapter 6 as numbers: attacks, rounds of training, total cost; printed and sharper.
+"""The bounds of Chapter 6 on adversarial training as numbers: rounds and total cost.
 
 `error` is the thesis' epsilon, `eps` the radius of the attack (the thesis' nu), `start` the norm
 ||W_1||_F, and A stands for kappa sqrt(m), or ||a||_2 where a top layer is arbitrary. In formulas
-eta is `step_size`, and T is the number of `visits` or of `rounds`. Functions of margins broadcast.
-Bounds on rounds and visits are numbers, not rounded up, unless they say so.
+eta is `step_size`, at most `setting.largest_step`, which is its default; T is the number of
+`rounds`. Bounds are numbers, not rounded up, unless they say so.
 """
 
 from dataclasses import astuple, dataclass
 from functools import cache
-from math import ceil, floor, sqrt
+from math import ceil, sqrt
 from typing import NamedTuple
 
 import numpy as np
 from scipy.optimize import minimize_scalar
-from scipy.special import expit
+from scipy.special import xlog1py, xlogy
 
 from runproofs import _arguments as arguments
-from runproofs.networks.two_layer import loss, reflected_loss
-
-# ---------------------------------------------------------------- attacks, Lemma 18
-
-
-class Sides(NamedTuple):
-    """Both sides of an inequality left <= right."""
-
-    left: np.ndarray
-    right: np.ndarray
-
-
-def beta_threshold(eps, alpha, A):
-    """The least beta for which Lemma 18 and Theorem 16 are stated, 2 eps (1 - alpha) A."""
-    return 2 * half_threshold(eps, alpha, A)
-
-
-def half_threshold(eps, alpha, A):
-    """eps (1 - alpha) A: above it PGD on the margin finds a flip. Beyond the thesis, Theorem 2."""
-    return eps * (1 - alpha) * A
-
-
-def attack_step(A, norm):
-    """Largest step of Lemma 18, 1 / (A ||W||_F)^2 (or with the spectral norm of W)."""
-    return 1 / (A * norm) ** 2
-
-
-def attack_visits(eps, step_size, error):
-    """T_atk of Theorem 16, 8 eps^2 / (eta error)."""
-    return 8 * eps**2 / (step_size * error)
-
-
-def lemma_18(z_star, z_attack, eps, step_size, visits):
-    """(6.6): -loss'(z_star) <= -2 loss'(z_attack) + 4 eps^2 / (eta T).
-
-    z_star: margin at a beta-effective point; z_attack: margin that Algorithm 5 returns.
-    """
-    return Sides(expit(-z_star), 2 * expit(-z_attack) + 4 * eps**2 / (step_size * visits))
-
-
-def equation_6_5(z_star, z_attack, eps, step_size, visits):
-    """(6.5): 2 reflected_loss(z_star / 2) <= reflected_loss(z_attack) + eps^2 / (eta T)."""
-    return Sides(
-        2 * reflected_loss(z_star / 2), reflected_loss(z_attack) + eps**2 / (step_size * visits)
-    )
-
-
-@cache
-def self_bounding_constant():
-    """k = max_z sigmoid(z)^2 / ln(1 + e^z) = 0.40726...; the thesis has 1 for it."""
-    return -minimize_scalar(
-        lambda z: -(expit(z) ** 2) / loss(-z),
-        bounds=(0, 3),
-        method="bounded",
-        options={"xatol": 1e-10},
-    ).fun
-
-
-def reflected_pgd(z_star, z_attack, distance, alpha, L, step_size, visits):
-    """(2 - k) h(z_attack) <= 2 h(z_star + (1 - alpha) distance L) + distance^2 / (eta T), with
-    h(z) = ln(1 + e^z) and k from `self_bounding_constant`, for Algorithm 5 with eta <= 1 / L^2.
-
-    z_star: margin at any point of the ball, at that distance from x. L: from `two_layer.lipschitz`.
-    It contains Lemma 18 and (6.5). Source: beyond the thesis, Theorem 3.
-    """
-    left = (2 - self_bounding_constant()) * loss(-z_attack)
-    return Sides(
-        left, 2 * loss(-(z_star + (1 - alpha) * distance * L)) + distance**2 / (step_size * visits)
-    )
-
-
-def surrogate_factor(eps, step_size, visits, k=1):
-    """The factor c in P{level >= 1 - alpha} <= c E[-loss'(z_attack)], for Algorithm 5.
-
-    k: 1 for c = 4 e^(eps^2 / (eta T)), or a number down to `self_bounding_constant` for a
-    smaller c. Source: beyond the thesis, consequence 2 of Theorem 3.
-    """
-    return 4 ** (1 / (2 - k)) * np.exp(eps**2 / ((2 - k) * step_size * visits))
-
-
-def margin_pgd_visits(level, alpha):
-    """Least number of points that PGD on the margin visits before it is sure to have found a flip:
-    the least integer above (level - 1 + alpha)^-2.
-
-    level: larger than 1 - alpha. Raises ValueError otherwise. Source: beyond the thesis, Theorem 2.
-    """
-    excess = level - 1 + alpha
-    if excess <= 0:
-        raise ValueError(f"level must be larger than 1 - alpha, but it was {level}.")
-    return floor(excess**-2) + 1
-
-
-def visits_at_level(b0, alpha):
-    """ceil((b0 - 1 + alpha)^-2): as many points as `margin_pgd_visits` at every level above b0.
-
-    b0: larger than 1 - alpha. Raises ValueError otherwise. Source: beyond the thesis, Theorem 5.
-    """
-    excess = b0 - 1 + alpha
-    if excess <= 0:
-        raise ValueError(f"b0 must be larger than 1 - alpha, but it was {b0}.")
-    return ceil(round(excess**-2, 9))  # .2^-2 is 25, whatever the rounding of b0 - 1 + alpha
-
-
-def flow_time(z, slope, loss="ce"):
-    """Total step that gradient ascent needs to bring an affine margin from z > 0 down to 0.
-
-    slope: norm of the margin's gradient. loss: "ce" gives (e^z + z - 1) / slope^2, below which no
-    sequence of steps succeeds; "reflected" gives (z + 1 - e^-z) / slope^2, from which on every one
-    does. Source: beyond the thesis, Proposition 9.
-    """
-    if loss not in ("ce", "reflected"):
-        raise ValueError(f"loss must be 'ce' or 'reflected', but it was {loss!r}.")
-    total = np.exp(z) + z - 1 if loss == "ce" else z + 1 - np.exp(-z)
-    return total / slope**2
-
-
-# ---------------------------------------------------------------- training
+from runproofs.bounds.attacks import Sides, attack_step, beta_threshold, visits_at_level
 
 
 @dataclass(frozen=True)
@@ -172,9 +56,11 @@ class Setting:
 def rounds_lemma_19(setting, error, start, step_size=None):
     """T_tr of Lemma 19, 4 (1 + start gamma alpha A error) / (eta c^2 error^2).
 
-    start: at least 0. step_size: at most `setting.largest_step`, its default.
+    setting: a `Setting`. error: larger than 0. start: at least 0. step_size: larger than 0 and at
+    most `setting.largest_step`, its default. Raises ValueError for bad arguments.
     """
-    step_size, c = step_size or setting.largest_step, setting.correlation
+    error, start = arguments.positive("error", error), arguments.nonnegative("start", start)
+    step_size, c = _step(setting, step_size), setting.correlation
     bonus = start * setting.gamma * setting.alpha * setting.A * error
     return 4 * (1 + bonus) / (step_size * c**2 * error**2)
 
@@ -183,7 +69,12 @@ def rounds_theorem_16(setting, error, omega):
     """T_tr of Theorem 16 for ||W_1||_F <= omega, at the largest step; as printed.
 
     64 (R + eps)^2 (1 + omega gamma alpha A error) / ((gamma - eps)^2 alpha^2 error^2).
+    error: larger than 0. omega: at least 0. Raises ValueError for bad arguments.
+
+    >>> round(rounds_theorem_16(Setting(R=1, gamma=0.5, eps=0, alpha=0.8), error=0.1, omega=1), 6)
+    41600.0
     """
+    error, omega = arguments.positive("error", error), arguments.nonnegative("omega", omega)
     R, gamma, eps, alpha, A = astuple(setting)
     return (
         64
@@ -193,9 +84,13 @@ def rounds_theorem_16(setting, error, omega):
 
 
 def rounds_corollary_4(setting, error):
-    """128 (R + eps)^2 / ((gamma - eps) error)^2: alpha = A = 1, omega = 1 / gamma, error <= 1."""
+    """128 (R + eps)^2 / ((gamma - eps) error)^2, Theorem 16 or more for alpha = A = 1,
+    omega = 1 / gamma and error <= 1; alpha and A of the setting are not used.
+
+    error: larger than 0. Raises ValueError for bad arguments. Source: thesis, Corollary 4.
+    """
     R, gamma, eps, *_ = astuple(setting)
-    return 128 * ((R + eps) / ((gamma - eps) * error)) ** 2
+    return 128 * ((R + eps) / ((gamma - eps) * arguments.positive("error", error))) ** 2
 
 
 class Corollary5(NamedTuple):
@@ -210,14 +105,17 @@ class Corollary5(NamedTuple):
 
 
 def corollary_5(setting, beta, error, omega, norm):
-    """What Corollary 5 prescribes for beta > 0 and alpha < 1; A of the setting is not used.
+    """What Corollary 5 prescribes; A of the setting is not used.
 
-    omega: bound of ||W_1||_F. norm: ||W_t||_F. Raises ValueError if alpha = 1 or eps = 0.
+    beta, error: larger than 0. omega: bound of ||W_1||_F, at least 0. norm: ||W_t||_F, larger than
+    0. Raises ValueError for bad arguments, and if alpha = 1 or eps = 0.
     """
     R, gamma, eps, alpha, _ = astuple(setting)
     if alpha == 1 or eps == 0:
         raise ValueError(f"alpha < 1 and eps > 0 are needed, but it was {setting}.")
-    A = arguments.positive("beta", beta) / half_threshold(2 * eps, alpha, 1)
+    beta, error = arguments.positive("beta", beta), arguments.positive("error", error)
+    norm = arguments.positive("norm", norm)
+    A = beta / beta_threshold(eps, alpha, 1)
     scaled = Setting(R, gamma, eps, alpha, A)
     return Corollary5(
         A,
@@ -232,8 +130,16 @@ def corollary_5(setting, beta, error, omega, norm):
 def squared_norm_bound(start, step_size, rounds, constant=3):
     """(6.7): ||W||_F^2 after that many rounds is at most start^2 + constant eta rounds.
 
-    constant: 3 as printed; `growth_constant` is the least one that holds for every single step.
+    start, step_size, rounds: at least 0, numbers or arrays. constant: 3 as printed, or any number
+    from 0 on; `growth_constant` is the least one that holds for every single step.
+    Raises ValueError for bad arguments.
     """
+    start, rounds = (
+        arguments.at_least_zero("start", start),
+        arguments.at_least_zero("rounds", rounds),
+    )
+    step_size = arguments.at_least_zero("step_size", step_size)
+    constant = arguments.nonnegative("constant", constant)
     return start**2 + constant * step_size * rounds
 
 
@@ -248,7 +154,8 @@ class TotalCost(NamedTuple):
 def total_cost(setting, error):
     """The weight-independent bounds on all attack steps, for omega^2 = 3 / (R + eps)^2, A = 1.
 
-    The last bound needs error <= 1/2. Source: thesis, Section 6.3, dependence on the norm.
+    error: larger than 0; the last bound needs error <= 1/2. Raises ValueError for bad arguments.
+    Source: thesis, Section 6.3, dependence on the norm.
     """
     R, gamma, eps, alpha, _ = astuple(setting)
     T = rounds_theorem_16(Setting(R, gamma, eps, alpha), error, sqrt(3) / (R + eps))
@@ -263,10 +170,11 @@ def total_cost(setting, error):
 def growth(p):
     """phi(p) = p^2 + 2 p ln((1 - p) / p): ||W||_F^2 grows by at most step phi(p_t) in round t.
 
-    p: in (0, 1), minus the derivative of the loss. Source: beyond the thesis, Theorem 1 (a).
+    p: in [0, 1], numbers or arrays, minus the derivative of the loss; the limits are 0 at 0 and
+    -inf at 1. Raises ValueError for bad arguments. Source: beyond the thesis, Theorem 1 (a).
     """
-    p = np.asarray(p, dtype=float)
-    return p**2 + 2 * p * np.log((1 - p) / p)
+    p = _weights("p", p)
+    return p**2 + 2 * (xlog1py(p, -p) - xlogy(p, p))
 
 
 @cache
@@ -281,22 +189,27 @@ def average_surrogate(setting, average, rounds, start, step_size=None):
     """eta c^2 T p^2 <= max(phi(p), 0) + 2 c start p for the average p of the first T weights p_t.
 
     Along every path, for every attack in the ball and every order of samples.
-    Source: beyond the thesis, Theorem 1 (b).
+    average: in [0, 1], rounds: larger than 0, numbers or arrays. start, step_size and errors as in
+    `rounds_lemma_19`. Returns `Sides`. Source: beyond the thesis, Theorem 1 (b).
     """
-    step_size, c = step_size or setting.largest_step, setting.correlation
+    average, rounds = _weights("average", average), arguments.above_zero("rounds", rounds)
+    start = arguments.nonnegative("start", start)
+    step_size, c = _step(setting, step_size), setting.correlation
     right = np.maximum(growth(average), 0) + 2 * c * start * average
     return Sides(step_size * c**2 * rounds * average**2, right)
 
 
 def rounds_sharp(setting, error, start, step_size=None):
     """T_eps = (phi(error) + 2 c start error) / (eta c^2 error^2): from it on the average of the
-    weights p_t is at most the error, along every path; error in (0, 1/2].
+    weights p_t is at most the error, along every path.
 
-    Raises ValueError for another error. Source: beyond the thesis, Theorem 1 (c).
+    error: in (0, 1/2]. start, step_size and errors as in `rounds_lemma_19`.
+    Source: beyond the thesis, Theorem 1 (c).
     """
-    if not 0 < error <= 0.5:
+    error, start = arguments.positive("error", error), arguments.nonnegative("start", start)
+    if error > 0.5:
         raise ValueError(f"error must lie in (0, 1/2], but it was {error}.")
-    step_size, c = step_size or setting.largest_step, setting.correlation
+    step_size, c = _step(setting, step_size), setting.correlation
     return float((growth(error) + 2 * c * start * error) / (step_size * (c * error) ** 2))
 
 
@@ -304,9 +217,10 @@ def mistakes(setting, start, step_size=None):
     """N = (1 + 2 c start) / (eta c^2), the most updates that mistake-driven training ever makes.
 
     N / error rounds bring the mean robust error of the iterates below the error.
-    Source: beyond the thesis, Theorem 6.
+    start, step_size and errors as in `rounds_lemma_19`. Source: beyond the thesis, Theorem 6.
     """
-    step_size, c = step_size or setting.largest_step, setting.correlation
+    start = arguments.nonnegative("start", start)
+    step_size, c = _step(setting, step_size), setting.correlation
     return (1 + 2 * c * start) / (step_size * c**2)
 
 
@@ -314,8 +228,30 @@ def end_to_end(setting, error, b0, start):
     """All gradients that suffice for a mean error of 2 error at level b0, both rounded up:
     (by Theorem 5, with the logistic loss; by Theorem 6, mistake-driven).
 
-    b0: larger than 1 - alpha. start: at least 0. Raises ValueError for bad arguments.
+    error: in (0, 1/2]. b0: larger than 1 - alpha. start: at least 0. Raises ValueError for bad
+    arguments.
     """
     visits = visits_at_level(b0, setting.alpha)
     rounds = ceil(rounds_sharp(setting, error, start)), ceil(mistakes(setting, start) / (2 * error))
     return rounds[0] * visits, rounds[1] * visits
+
+
+# ----------------------------------------------------------------------------------------- helpers
+
+
+def _step(setting, step_size):
+    """The step size, by default the largest one."""
+    largest = setting.largest_step
+    if step_size is None:
+        return largest
+    step_size = arguments.positive("step_size", step_size)
+    if step_size > largest * (1 + 1e-12):  # a largest step computed otherwise may round upwards
+        raise ValueError(f"step_size must be at most {largest}, but it was {step_size}.")
+    return step_size
+
+
+def _weights(name, p):
+    p = arguments.at_least_zero(name, p)
+    if p.size and p.max() > 1:
+        raise ValueError(f"{name} must lie in [0, 1], but it was {p.max()}.")
+    return p

@@ -15,6 +15,7 @@ from torch.nn.functional import softplus
 from runproofs import data
 from runproofs.adversarial import attacks
 from runproofs.book.experiments import experiment
+from runproofs.bounds.attacks import flow_time
 from runproofs.training import step_decay
 
 # With an asterisk: each sample ascends its own gradient, without a box of pixels.
@@ -137,11 +138,6 @@ def clean_margins(model, x, y):
     return z.detach(), g.square().sum(1)
 
 
-def plain_total(z):
-    """Total step that plain gradients of length 1 need from margin z to 0: Proposition 9."""
-    return torch.where(z > 0, z.exp() + z - 1, 0)
-
-
 @experiment(
     "table-6-1", over=("rule", "seed"),
     quick={**DIGITS, "rule": RULES[:5], "seed": (0,), "runs": 5},
@@ -173,7 +169,7 @@ def table_6_1(rule, images, hidden, epochs, batch, rate, eps, step, inner, runs,
     schedule = step_decay(step[0], 0.2, 10)
     reach = sum(schedule(t) for t in range(inner)) * g
     within = z < eps[1] * g.sqrt()
-    predicted = (plain_total(z) <= reach) & within
+    predicted = (torch.as_tensor(flow_time(z, 1)) <= reach) & within
     bins = torch.bucketize(z.clamp(EDGES[0], EDGES[-1] - 1e-4), torch.tensor(EDGES), right=True) - 1
     member = torch.nn.functional.one_hot(bins, len(EDGES) - 1)  # (runs, n, bins)
     mistaken = predicted != wrong[:, names.index("PGD-2*")]
