@@ -115,10 +115,14 @@ class Judge:
         """Whether these test files are green in the tree, within `limit` seconds."""
         files = [f"tests/{test.name}" for test in tests]
         command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", *files]
-        threads = {"OMP_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1"}  # .pyc could be stale
+        environment = {
+            **os.environ, "PYTHONPATH": str(tree / "lib"), "OMP_NUM_THREADS": "1",
+            "PYTHONDONTWRITEBYTECODE": "1",  # a .pyc is stale if a file changes within its second
+            "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",  # a second less for each start
+        }  # fmt: skip
         process = subprocess.Popen(
-            command, cwd=tree, env={**os.environ, **threads, "PYTHONPATH": str(tree / "lib")},
-            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
+            command, cwd=tree, env=environment, start_new_session=True,
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
         )  # fmt: skip
         self.running.add(process)
         try:
@@ -179,7 +183,7 @@ def main(arguments=None, root=ROOT):
     equivalent = [m for m in planted if (m.path, *m.lines(sources[m.path])) in known]
     judged = [m for m in planted if m not in equivalent]
     with Judge(root, options.jobs) as judge:
-        for test, green in judge.map(judge.rehearse, judge.tests):
+        for test, green in judge.map(judge.rehearse, judge.tests if judged else []):
             if not green:
                 print(f"{test.name} is red on the unchanged tree.", file=sys.stderr)
                 return 2
@@ -196,7 +200,7 @@ def report(sources, equivalent, judged, survivors, sites, out):
         total, alive, known = (column[path] for column in columns)
         print(f"{path:40} {total:6} {total - alive:7} {alive:8} {known:11}")
     killed = len(judged) - len(survivors)
-    rate = killed / max(len(judged), 1)
+    rate = killed / len(judged) if judged else 1
     print(f"{killed} of {len(judged)} killed, {rate:.1%}; {sites} mutants in all")
     text = ""
     for m in survivors:
