@@ -8,6 +8,7 @@
 # make test-agreement compare the attacks with foolbox and torchattacks
 # make test-convex  check Theorem A of Chapter 3 with an independent convex solver
 # make test-data load the real data sets from $HEURISTICS_DATA
+# make mutants   plant N=200 random errors in the library: do the tests see them? (SEED, MODULE, OUT)
 PYTHON ?= python3
 BIN := .venv/bin
 PAGES := book
@@ -85,3 +86,10 @@ clean:
 .venv/.convex: requirements-convex.txt .venv/.done
 	$(BIN)/pip install --disable-pip-version-check -q -r requirements-convex.txt -c constraints.txt
 	@touch $@
+
+.PHONY: mutants
+mutants: N ?= 200
+mutants: SEED ?= 0
+mutants: JOBS ?= 2
+mutants: .venv/.done
+	$(BIN)/python tests/mutants.py $(N) --seed $(SEED) --jobs $(JOBS) --module "$(MODULE)" --out "$(OUT)"

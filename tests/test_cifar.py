@@ -30,12 +30,213 @@ def test_network_has_the_size_of_a_preact_resnet_18():
         assert model[:10](torch.rand(2, 3, 32, 32)).shape == (2, 512, 4, 4)
 
 
+def test_pixels_are_measured_in_deviations_of_cifar_10():
+    """Means and standard deviations of its three colours, as others give them, in 0, ..., 255."""
+    mean, std = torch.tensor([125.3, 123.0, 113.9]), torch.tensor([63.0, 62.1, 66.7])
+    pixels = torch.stack([mean, mean + std, mean - 2 * std]) / 255
+    scaled = cifar.Normalize()(pixels[..., None, None].expand(3, 3, 2, 2))
+    expected = torch.tensor([0.0, 1, -2]).reshape(3, 1, 1, 1).expand(3, 3, 2, 2)
+    torch.testing.assert_close(scaled, expected, atol=5e-3, rtol=0)
+
+
+@pytest.mark.parametrize(("channels", "out", "stride"), [(3, 3, 1), (3, 5, 1), (3, 3, 2)])
+def test_a_block_adds_two_convolutions_to_its_input(channels, out, stride):
+    """As in the paper of 2016: normalize, clip, convolve, twice; sums over windows by hand."""
+    torch.manual_seed(0)
+    block = cifar.PreActivationBlock(channels, out, stride).double().eval()
+    for bn in (block.bn1, block.bn2):
+        for name in ("weight", "bias", "running_mean", "running_var"):
+            torch.nn.init.uniform_(getattr(bn, name), 0.5, 1.5)
+
+    def activated(x, bn):
+        of = [p[:, None, None] for p in (bn.running_mean, bn.running_var, bn.weight, bn.bias)]
+        return ((x - of[0]) / (of[1] + 1e-5).sqrt() * of[2] + of[3]).clamp_min(0)
+
+    def convolved(x, weight, stride):
+        side = weight.shape[-1]
+        windows = torch.nn.functional.unfold(x, side, padding=side // 2, stride=stride)
+        size = (x.shape[-1] - 1) // stride + 1
+        return (weight.flatten(1) @ windows).reshape(len(x), -1, size, size)
+
+    x = torch.randn(2, channels, 6, 6, dtype=torch.float64)
+    with torch.no_grad():
+        h = activated(x, block.bn1)
+        inner = activated(convolved(h, block.conv1.weight, stride), block.bn2)
+        same = channels == out and stride == 1
+        skip = x if same else convolved(h, block.skip.weight, stride)
+        torch.testing.assert_close(block(x), skip + convolved(inner, block.conv2.weight, 1))
+
+
+def test_networks_side_by_side_are_networks_of_torch():
+    torch.manual_seed(3)
+    both = cifar.SideBySide(2, 40)
+    x = torch.rand(2, 7, 64)
+    found = both(x.flatten(0, 1)).reshape(2, 7, 10)
+    (W, b), (V, c) = both.first, both.second
+    for k in range(2):
+        first, second = torch.nn.Linear(64, 40), torch.nn.Linear(40, 10)
+        with torch.no_grad():
+            for layer, weight, bias in ((first, W[k].T, b[k, 0]), (second, V[k].T, c[k, 0])):
+                layer.weight.copy_(weight)
+                layer.bias.copy_(bias)
+        torch.testing.assert_close(found[k], second(first(x[k]).relu()))
+    for p, into in ((W, 64), (b, 64), (V, 40), (c, 40)):  # uniform, as torch's layers start
+        scaled = into**0.5 * p.detach()
+        assert -1 <= scaled.min() < -0.8 < 0.8 < scaled.max() <= 1
+
+
 def test_quick_scale_runs_on_random_images_and_repeats():
     first, second = cifar.table_6_2(), cifar.table_6_2()
     for name in ("clean", "robust"):
         assert first[name].shape == (2, 1, 1, 1)  # losses, sizes, steps, runs
         np.testing.assert_array_equal(first[name], second[name])
     assert (first["robust"] <= first["clean"]).all()
+
+
+def spied(monkeypatch, name):
+    """The positional and named arguments of every call of a function of the module."""
+    calls, function = [], getattr(cifar, name)
+
+    def spy(*args, **options):
+        calls.append((*args, *options.values()))
+        return function(*args, **options)
+
+    monkeypatch.setattr(cifar, name, spy)
+    return calls
+
+
+def test_images_are_trained_with_crops_and_tested_at_the_size_asked(monkeypatch):
+    crops, attacks = spied(monkeypatch, "cropped_and_flipped"), spied(monkeypatch, "attacked")
+    cifar.table_6_2(loss=("greedy",), eps=(0.02,), steps=(3,), test=(0.01, 5, 2), epochs=2)
+    assert [len(x) for x, _ in crops] == [16] * 4, "two epochs of two batches"
+    sizes = [(len(x), eps, steps, loss) for _, x, _, eps, steps, loss, _ in attacks]
+    assert sizes == [(16, 0.02, 3, "greedy")] * 4 + [(32, 0.01, 5, "ce")] * 2
+
+
+def test_digits_are_trained_as_they_are(monkeypatch):
+    crops, attacks = spied(monkeypatch, "cropped_and_flipped"), spied(monkeypatch, "attacked")
+    options = {"runs": 2, "epochs": 1, "batch": 512, "eps": (0.1,), "test": (0.05, 2, 1)}
+    found = cifar.table_6_2_digits(loss=("ce",), **options)
+    assert not crops
+    sizes = [(len(x), eps, steps, loss) for _, x, _, eps, steps, loss, _ in attacks]
+    assert sizes == [(1024, 0.1, 4, "ce"), (774, 0.1, 4, "ce"), (1796, 0.05, 2, "ce")]
+    assert found["robust"].shape == (1, 1, 1, 2)
+
+
+def test_the_scale_of_the_source_measures_at_a_size_of_the_table():
+    for experiment in (cifar.table_6_2, cifar.table_6_2_digits):
+        settings = experiment.scales["paper"]
+        size, steps, restarts = settings["test"]
+        assert size in settings["eps"]
+        assert size == settings["eps"][2], "8/255, or what stands in its place"
+        assert (steps, restarts) == (50, 10)
+    assert cifar.table_6_2.scales["paper"]["eps"][2] == 8 / 255
+
+
+@pytest.mark.parametrize("runs", [1, 2])
+def test_training_is_sgd_with_momentum_and_weight_decay(runs):
+    """Four steps by hand, at rates 1/2, 1, 1/2 and 0, of the mean over one batch of everything."""
+    (X, Y), _ = cifar.split_images("digits", 0)
+    X, Y = X[:30], Y[:30]
+    torch.manual_seed(0)
+    model = cifar.SideBySide(runs, 6)
+    before = [p.detach().clone() for p in model.parameters()]
+    options = {"eps": 0.0, "steps": 1, "epochs": 4, "batch": 30, "rate": 0.8}
+    cifar.train(model, X, Y, loss="ce", augment=False, seed=0, runs=runs, **options)
+    for k in range(runs):
+        weights = [p[k : k + 1] for p in before]
+        velocity = [torch.zeros_like(p) for p in weights]
+        for rate in (0.4, 0.8, 0.4, 0.0):
+            weights = [p.detach().requires_grad_() for p in weights]
+            W, b, V, c = weights
+            logits = ((X @ W[0] + b[0]).relu() @ V[0]) + c[0]
+            loss = (logits.exp().sum(1).log() - logits[range(30), Y]).mean()
+            slopes = torch.autograd.grad(loss, weights)
+            velocity = [
+                0.9 * v + g + 5e-4 * p.detach()
+                for v, g, p in zip(velocity, slopes, weights, strict=True)
+            ]
+            weights = [p - rate * v for p, v in zip(weights, velocity, strict=True)]
+        for p, q in zip(model.parameters(), weights, strict=True):
+            torch.testing.assert_close(p[k : k + 1], q, rtol=1e-4, atol=1e-6)
+
+
+def test_the_schedule_counts_every_batch_the_last_and_smaller_one_too(monkeypatch):
+    calls = spied(monkeypatch, "triangle")
+    (X, Y), _ = cifar.split_images("digits", 0)
+    options = {"eps": 0.0, "steps": 1, "epochs": 3, "batch": 16, "rate": 0.1}
+    cifar.train(cifar.SideBySide(1, 5), X[:20], Y[:20], loss="ce", augment=False, seed=0, **options)
+    assert calls == [(t, 6) for t in range(1, 7)]
+
+
+class Recorded(torch.nn.Linear):
+    """A linear model that keeps its inputs, and whether it was training."""
+
+    def __init__(self):
+        super().__init__(6, 2)
+        self.inputs = []
+
+    def forward(self, x):
+        self.inputs.append((x.detach().clone(), self.training))
+        return super().forward(x)
+
+
+def test_the_attack_starts_at_random_and_its_steps_add_up_to_two_and_a_half_radii():
+    model, x = Recorded(), torch.full((400, 6), 0.5)
+    generator = torch.Generator().manual_seed(0)
+    end = cifar.attacked(model, x, torch.zeros(400).long(), 0.1, 10, "ce", generator)
+    points = [u for u, _ in model.inputs]
+    assert len(points) == 10
+    assert not any(training for _, training in model.inputs)
+    scaled = (points[0] - x) / 0.1
+    assert -1 <= scaled.min() < -0.99 < 0.99 < scaled.max() <= 1
+    assert abs(scaled.mean()) < 0.05
+    sign = (model.weight[1] - model.weight[0]).sign().detach()
+    for u, v in itertools.pairwise(points):
+        torch.testing.assert_close(v, torch.clamp(u + 0.025 * sign, x - 0.1, x + 0.1))
+    torch.testing.assert_close(end, x + 0.1 * sign)
+
+
+def test_the_model_is_attacked_as_it_will_be_used_and_trained_as_it_learns():
+    model = Recorded()
+    X, Y = torch.rand(8, 6), torch.arange(8) % 2
+    options = {"eps": 0.1, "steps": 2, "epochs": 1, "batch": 4, "rate": 0.1}
+    assert cifar.train(model, X, Y, loss="ce", augment=False, seed=0, **options) is model
+    assert [training for _, training in model.inputs] == [False, False, True] * 2
+    assert not model.training
+
+
+def test_accuracies_count_every_batch_and_every_network_for_itself():
+    """Two networks, which read off the label from the pixels, resp. the next one."""
+    X, Y = torch.eye(10)[torch.arange(23) % 10], torch.arange(23) % 10
+    Y[:4] += 1
+
+    def model(x):
+        first, second = x.chunk(2)
+        return torch.cat([first, second.roll(1, 1)])
+
+    model.parameters = lambda: iter([torch.zeros(())])
+    model.eval = lambda: model
+    found = [
+        cifar.accuracies(model, X, Y, eps=0.0, steps=1, restarts=1, seed=0, runs=2, batch=batch)
+        for batch in (5, 1000)
+    ]
+    for accuracies in found:
+        for kind in ("clean", "robust"):
+            assert accuracies[kind].tolist() == pytest.approx([19 / 23, 4 / 23])
+
+
+def test_splits_of_the_digits_and_of_the_noise():
+    pixels, labels = data.digits()
+    for (X, Y), k in zip(cifar.split_images("digits", 0), (0, 1), strict=True):
+        np.testing.assert_array_equal(X, np.float32(pixels[k::2]))
+        assert Y.tolist() == labels[k::2].tolist()
+    (X, Y), (x, y) = cifar.split_images("noise", 0)
+    assert X.shape == x.shape == (32, 3, 32, 32)
+    assert Y.tolist() == y.tolist() == [k % 10 for k in range(32)]
+    assert 0 <= X.min() < 0.01 < 0.99 < X.max() <= 1
+    assert (x != X).any()
+    assert (cifar.split_images("noise", 1)[0][0] != X).any()
 
 
 def test_training_learns_images_by_heart():
@@ -86,6 +287,21 @@ def test_crops_are_shifts_and_mirror_images():
         kinds.add(matches[0])
     assert len(kinds) > 15
     assert {mirrored for *_, mirrored in kinds} == {False, True}
+
+
+def test_all_crops_are_as_likely_and_half_are_mirrored():
+    """The place of one bright pixel in the middle tells the shift, its neighbour the mirror."""
+    x = torch.zeros(4000, 3, 32, 32)
+    x[:, :, 16, 15], x[:, :, 16, 16] = 1, 2
+    out = cifar.cropped_and_flipped(x, torch.Generator().manual_seed(1))[:, 0]
+    place = (out == 2).flatten(1).int().argmax(1)
+    rows, columns = place // 32, place % 32
+    mirrored = out[torch.arange(4000), rows, (columns + 1).clamp_max(31)] == 1
+    for shifts in (rows - 16, torch.where(mirrored, 15 - columns, columns - 16)):
+        counts = (shifts + 4).bincount(minlength=9)
+        assert len(counts) == 9
+        assert (counts - 4000 / 9).abs().max() < 100  # five standard deviations
+    assert abs(mirrored.float().mean() - 0.5) < 0.04
 
 
 def test_rate_rises_and_falls_linearly():

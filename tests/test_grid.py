@@ -51,6 +51,18 @@ def test_both_searches_agree_with_a_full_sort(reading, n, ends, radius, k):
     assert len(np.unique(full.displacements, axis=0)) == len(found) == min(k, len(losses))
 
 
+@pytest.mark.parametrize("reading", READINGS)
+@pytest.mark.filterwarnings("error")
+def test_no_score_overflows_on_the_largest_grid(reading):
+    points = np.linspace(-100, 100, 9)
+    losses, _ = sorted_by(reading, points, 200)
+    full = grid_topk(729, reading, points=points, radius=200)
+    pruned = grid_topk_pruned(729, reading, points=points, radius=200)
+    for found in (full, pruned):
+        assert np.isfinite(found.scores).all()
+        np.testing.assert_allclose(LOSSES[reading](X + found.displacements), losses, atol=1e-12)
+
+
 def test_flips_to_the_third_class_count_too():
     """The cube of the figure is too small for them."""
     points = np.linspace(-2, 2, 21)
@@ -115,6 +127,8 @@ def test_coarser_grid_has_flips_under_cross_entropy():
         ({"k": 0}, "k must"),
         ({"reading": "hinge"}, "reading must"),
         ({"points": [0.1, 0.1]}, "points must be increasing"),
+        ({"points": [-100.5, 0.0]}, r"points must lie in \[-100, 100\], but one is \+-100.5"),
+        ({"points": [0.0, 1000.0]}, "points must lie in"),
         ({"radius": 0}, "radius must"),
         ({"radius": np.nan}, "radius must"),
     ],

@@ -8,7 +8,7 @@ from html import escape
 import matplotlib as mpl
 import matplotlib.pyplot as plt
 from IPython.display import HTML
-from matplotlib import animation
+from matplotlib import animation, axes, projections
 
 # The palette of Okabe and Ito, which readers of every kind of colour vision can tell apart;
 # the order puts neighbours far apart in lightness too, for printing in grey.
@@ -46,9 +46,19 @@ GLYPHS = {
 }  # fmt: skip
 
 
+class Axes(axes.Axes):
+    """Plain axes that draw an annotation outside of them too, which would vanish without a word."""
+
+    name = "rectilinear"  # in place of matplotlib's own
+
+    def annotate(self, *what, annotation_clip=None, **options):
+        return super().annotate(*what, annotation_clip=bool(annotation_clip), **options)
+
+
 def style() -> None:
     """Use the book's style in this notebook; call it once, in the first cell."""
     mpl.rcParams.update(STYLE)
+    projections.register_projection(Axes)
 
 
 def animate(fig, update: Callable[[int], object], frames: int, *, alt: str, fps: float = 8) -> HTML:

@@ -33,7 +33,7 @@ class Normalize(nn.Module):
 
 
 class PreActivationBlock(nn.Module):
-    """x + conv(relu(bn(conv(relu(bn(x)))))), with a 1x1 convolution of x where shapes change."""
+    """x + conv(relu(bn(conv(h)))), h = relu(bn(x)); a 1x1 convolution of h for x of other shape."""
 
     def __init__(self, channels, out, stride):
         super().__init__()
@@ -101,7 +101,7 @@ def triangle(t, total):
 
 
 def attacked(model, x, y, eps, steps, loss, generator):
-    """l_inf PGD along signs from a random start; the steps could cross the ball 2.5 times over."""
+    """l_inf PGD along signs from a random start; the steps add up to 2.5 times the radius."""
     options = {"eps": eps, "step_size": 2.5 * eps / steps, "steps": steps, "loss": loss}
     return attacks.bim(model.eval(), x, y, random_start=True, generator=generator, **options)
 

@@ -15,6 +15,7 @@ from runproofs import _arguments as arguments
 X = np.array([3.0, 2.0, 1.0])
 HALF_WIDTH = 0.51
 RADIUS = 0.7078  # as printed
+LARGEST = 100  # of coordinates: the scores hold powers of e that must not overflow
 BLOCK = 20  # points along an edge of the blocks that the pruned search bounds together
 
 
@@ -84,10 +85,10 @@ def axis(n=800, ends="closed"):
 def grid_topk(k, reading, *, points=None, radius=RADIUS):
     """The k points of the grid in the ball with the largest scores, by a pass over all of them.
 
-    k: at least 1. reading: a key of `READINGS`. points: (n,), increasing coordinates of the grid,
-    by default `axis()`. radius: larger than 0; whether a point on the sphere itself counts is up
-    to rounding, the same in both searches. Returns a `TopK`, with fewer than k points if the ball
-    has fewer. Raises ValueError for bad arguments.
+    k: at least 1. reading: a key of `READINGS`. points: (n,), increasing coordinates of the grid in
+    [-100, 100], by default `axis()`. radius: larger than 0; whether a point on the sphere itself
+    counts is up to rounding, the same in both searches. Returns a `TopK`, with fewer than k points
+    if the ball has fewer. Raises ValueError for bad arguments.
     Cost: O(n^3) time, O(n^2 + k) memory. Source: thesis, Figure 6-2.
     """
     best, reading, points, radius = _checked(k, reading, points, radius)
@@ -178,5 +179,7 @@ def _checked(k, reading, points, radius):
     points = axis() if points is None else arguments.vector("points", points)
     if (np.diff(points) <= 0).any():
         raise ValueError("points must be increasing, but they are not.")
+    if (largest := np.abs(points).max()) > LARGEST:
+        raise ValueError(f"points must lie in [-{LARGEST}, {LARGEST}], but one is +-{largest:g}.")
     k = arguments.positive_integer("k", k)
     return _Best(k), READINGS[reading], points, arguments.positive("radius", radius)
