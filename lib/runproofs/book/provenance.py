@@ -46,9 +46,8 @@ def _reached(function: Callable) -> dict[str, ast.Module]:
         name, package, text = waiting.pop()
         trees[name] = ast.parse(text)
         for found in set(_imported(trees[name], package)) - trees.keys():
-            if f"{found}.".startswith(LIBRARY) and not f"{found}.".startswith(MACHINERY):
-                if (spec := _spec(found)) is not None:
-                    waiting.append((found, spec.parent, Path(spec.origin).read_text("utf-8")))
+            if (spec := _spec(found)) is not None:
+                waiting.append((found, spec.parent, Path(spec.origin).read_text("utf-8")))
     return trees
 
 
@@ -63,6 +62,9 @@ def _imported(tree: ast.Module, package: str) -> Iterator[str]:
 
 
 def _spec(name: str):
+    """Where the module lies, or None for one outside the library or of the book's machinery."""
+    if not f"{name}.".startswith(LIBRARY) or f"{name}.".startswith(MACHINERY):
+        return None
     try:
         return find_spec(name)
     except ModuleNotFoundError:  # a.b of `from a import b`, where b is no module
@@ -81,7 +83,9 @@ def _canonical(node) -> str:
     fields = dict(ast.iter_fields(node))
     if isinstance(node, DOCUMENTED) and ast.get_docstring(node, clean=False) is not None:
         fields["body"] = node.body[1:]
-    shown = (f"{key}={_canonical(value)}" for key, value in fields.items() if value not in (None, []))
+    shown = (
+        f"{key}={_canonical(value)}" for key, value in fields.items() if value not in (None, [])
+    )
     return f"{type(node).__name__}({','.join(shown)})"
 
 

@@ -77,9 +77,8 @@ def load(path: Path, **expected) -> Result:
                 f"{shown(path)} is refused: it holds {name} {provenance.get(name)}, not {value}."
             )
     # also the names: a damaged zip directory can hide an array and still be read
-    saved, found = provenance.get("arrays"), _digests(arrays)
-    if saved != found:
-        changed = sorted(name for name, _ in set(saved.items()) ^ set(found.items()))
+    saved, found = provenance.get("arrays", {}), _digests(arrays)
+    if changed := sorted({name for name, _ in saved.items() ^ found.items()}):
         raise ResultError(f"{shown(path)} is refused: {changed} are not the arrays once saved.")
     return Result(arrays, provenance)
 
