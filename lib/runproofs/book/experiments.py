@@ -185,13 +185,16 @@ class Experiment:
 
     def restamp(self) -> None:
         """Record that today's code makes the stored run, too; whoever calls this has checked it."""
-        stored = self.paper()
+        stored, code = self.paper(), provenance.identity(self.function)
         about = stored.provenance
-        if (code := provenance.identity(self.function)) != about.get("code"):
-            changes = {"code": code, "first_code": about.get("first_code", about.get("code"))}
-            now = datetime.now(UTC).isoformat(timespec="seconds")
-            stamp = {"restamped": now, "restamped_at_commit": provenance.commit()}
-            save(self.path, Result(stored, {**about, **changes, **stamp}))
+        first = about.get("restamped", {}).get("first_code", about.get("code"))
+        stamp = {
+            "first_code": first,
+            "date": datetime.now(UTC).isoformat(timespec="seconds"),
+            "commit": provenance.commit(),
+            "versions": provenance.versions(),
+        }
+        save(self.path, Result(stored, {**about, "code": code, "restamped": stamp}))
 
     def _asked(self) -> dict:
         return {"experiment": self.name, "settings": _plain(self.scales["paper"])}
