@@ -1,12 +1,18 @@
 # make book      set up, then build the book (open _build/html/index.html)
 # make test      set up, then check style, run the library's tests and every page
 # make lab       open the pages as notebooks
-# make reproduce run the published notebooks again and compare every printed output
-# make paper     the experiments at the sources' scale (FIGURE=figure-2-3 for one)
+# make reproduce run the published notebooks again and compare every output (KERNELS=other: with
+#                the arithmetic of an older processor)
+# make paper     the experiments at the sources' scale, where they are not stored: FIGURE=figure-2-3
+#                for one, FRESH=1 to compute it anyway, JOBS=2 for two settings at once,
+#                BACKEND=dask SCHEDULER=tcp://host:8786 on a cluster
+# make restamp   record today's code in the stored runs whose prefix test it passes (FIGURE=...)
+# make sabotage  break each claim on purpose and see its card turn red (CLAIM=id or PAGE=... for one)
 # make bench     ratios of speed, measured in one run
 # make test-site check every built page in headless Chromium
 # make test-agreement compare the attacks with foolbox and torchattacks
 # make test-convex  check Theorem A of Chapter 3 with an independent convex solver
+# make test-dask run a sweep on a Dask cluster of two workers
 # make test-data load the real data sets from $HEURISTICS_DATA
 # make mutants   plant N=200 random errors in the library: do the tests see them? (SEED, MODULE, OUT)
 PYTHON ?= python3
@@ -15,10 +21,13 @@ PAGES := book
 LAB := .venv/share/jupyter/lab/settings
 OPEN_PAGES_AS_NOTEBOOKS := {"@jupyterlab/docmanager-extension:plugin": {"defaultViewers": {"markdown": "Jupytext Notebook"}}}
 NBVAL := --nbval-current-env --nbval-cell-timeout=120 --dist loadscope -n 2
+PAPER := $(BIN)/python -m runproofs.reproductions $(FIGURE)
+OTHER_KERNELS := OPENBLAS_CORETYPE=Sandybridge ATEN_CPU_CAPABILITY=default
 export OMP_NUM_THREADS ?= 1
 export JUPYTER_PREFER_ENV_PATH := 1
 
-.PHONY: book test lint lab reproduce paper bench test-site test-agreement test-convex test-data clean
+.PHONY: book test lint lab reproduce paper restamp sabotage bench test-site test-agreement test-convex test-dask \
+        test-data clean
 
 book: .venv/.done
 	@# After an unfinished build Sphinx would not repeat the warnings of pages it has read.
@@ -41,10 +50,19 @@ lab: .venv/.lab
 	$(BIN)/jupyter lab book
 
 reproduce: book
-	$(BIN)/pytest --nbval --nbval-sanitize-with tests/sanitize.cfg $(NBVAL) _build/jupyter_execute/book
+	$(BIN)/python tests/published.py book _build/jupyter_execute/book
+	$(if $(KERNELS),$(OTHER_KERNELS)) $(BIN)/pytest --nbval --nbval-sanitize-with tests/sanitize.cfg $(NBVAL) _build/jupyter_execute/book
 
-paper: .venv/.done
-	$(BIN)/python -m runproofs.reproductions $(FIGURE)
+paper: .venv/.done $(if $(filter dask,$(BACKEND)),.venv/.dask)
+	$(PAPER) $(if $(FRESH),--fresh) --jobs $(or $(JOBS),1) $(if $(BACKEND),--backend $(BACKEND)) \
+	  $(if $(SCHEDULER),--scheduler $(SCHEDULER))
+
+sabotage: .venv/.done
+	$(BIN)/python -m runproofs.book.saboteur $(if $(CLAIM),--claim $(CLAIM)) $(if $(PAGE),--page $(PAGE)) \
+	  $(if $(TENTH),--tenth $(TENTH))
+
+restamp: .venv/.done
+	$(PAPER) --restamp
 
 bench: .venv/.done
 	$(BIN)/python benchmarks/run.py
@@ -57,6 +75,9 @@ test-agreement: .venv/.agreement
 
 test-convex: .venv/.convex
 	$(BIN)/pytest tests/convex.py
+
+test-dask: .venv/.dask
+	$(BIN)/pytest tests/dask_cluster.py
 
 test-data: .venv/.done
 	$(BIN)/pytest tests/real_data.py
@@ -85,6 +106,10 @@ clean:
 
 .venv/.convex: requirements-convex.txt .venv/.done
 	$(BIN)/pip install --disable-pip-version-check -q -r requirements-convex.txt -c constraints.txt
+	@touch $@
+
+.venv/.dask: requirements-dask.txt .venv/.done
+	$(BIN)/pip install --disable-pip-version-check -q -r requirements-dask.txt -c constraints.txt
 	@touch $@
 
 .PHONY: mutants

@@ -1,8 +1,11 @@
 """Experiments: two scales, stored runs that are whole or refused, sweeps that resume."""
 
 import io
+import itertools
 import json
+import platform
 import runpy
+import subprocess
 import sys
 
 import joblib
@@ -14,8 +17,9 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
 from runproofs import reproductions
-from runproofs.book import experiments, results
+from runproofs.book import experiments, provenance, results
 from runproofs.book.experiments import experiment, sweep
+from runproofs.book.register import BOOK
 from runproofs.book.results import Result, ResultError, load, save
 from runproofs.reproductions.__main__ import main
 
@@ -26,7 +30,7 @@ PAPER = {"lam": (0.1, 0.5, 0.9), "r": (2, 4), "n": 5}
 @pytest.fixture(autouse=True)
 def own_folders(monkeypatch, tmp_path):
     monkeypatch.setattr(experiments, "RESULTS", tmp_path / "results")
-    monkeypatch.setattr(experiments, "UNFINISHED", tmp_path / "unfinished")
+    monkeypatch.setattr(results, "UNFINISHED", tmp_path / "unfinished")
     monkeypatch.setattr(experiments, "_registry", {})
     monkeypatch.delenv("SCALE", raising=False)
 
@@ -127,15 +131,44 @@ def test_provenance_is_complete(gaussian):
     about = gaussian.paper().provenance
     assert set(about) == {
         "format", "arrays", "experiment", "settings", "versions", "code",
-        "seconds", "machine", "date",
+        "seconds", "machine", "cpu", "threads", "system", "date", "commit", "data",
     }  # fmt: skip
     assert about["settings"] == {"seed": 0, "lam": [0.1, 0.5, 0.9], "r": [2, 4], "n": 5}
-    assert set(about["versions"]) == {"python", "runproofs", "numpy", "torch"}
+    assert set(about["versions"]) == {
+        "python", "runproofs", "numpy", "scikit-learn", "scipy", "torch",
+    }  # fmt: skip
     assert about["versions"]["numpy"] == np.__version__
     assert about["versions"]["torch"] == torch.__version__
     assert about["machine"] == ("cuda" if torch.cuda.is_initialized() else "cpu")
     assert 0 < about["seconds"] < 60
     assert about["date"].endswith("+00:00")
+    assert about["threads"] == str(torch.get_num_threads())
+    assert about["system"] == platform.platform()
+    assert about["cpu"]
+    assert about["code"] == provenance.identity(gaussian.function)
+    assert about["data"] == {}
+    assert set(about["arrays"]) == {"mean", "r"}
+
+
+def test_a_sweep_on_several_machines_names_them_all(gaussian, monkeypatch):
+    names = itertools.cycle(["old", "new"])
+    machine = provenance.machine()
+    monkeypatch.setattr(provenance, "machine", lambda: machine | {"cpu": next(names)})
+    assert gaussian().provenance["cpu"] == "new + old"
+
+
+def test_the_data_read_are_in_the_provenance():
+    @experiment("on-mnist", quick={"images": "digits"}, paper={"images": "mnist"})
+    def on_mnist(images, seed):
+        return {"x": 0}
+
+    assert on_mnist().provenance["data"] == {}
+    files = on_mnist.reproduce().provenance["data"]
+    assert len(files) == 4
+    images = files["mnist/train-images-idx3-ubyte.gz"]
+    assert images == "ba891046e6505d7aadcbbe25680a0738ad16aec93bde7f9b65e87a2fc25776db"
+    [archive] = on_mnist(images="cifar-10").provenance["data"]
+    assert archive == "cifar-10-binary.tar.gz"
 
 
 def test_a_stored_file_needs_no_pickle_and_leaves_nothing_beside_it(gaussian):
@@ -144,7 +177,7 @@ def test_a_stored_file_needs_no_pickle_and_leaves_nothing_beside_it(gaussian):
         assert set(file.files) == {"mean", "r", "provenance"}
         assert json.loads(file["provenance"].item())["experiment"] == "gaussian-means"
     assert list(experiments.RESULTS.iterdir()) == [gaussian.path]
-    assert not list(experiments.UNFINISHED.iterdir())
+    assert not list(results.UNFINISHED.iterdir())
 
 
 def refused_then_recomputed(gaussian, calls, capsys, sentence):
@@ -169,8 +202,10 @@ def test_a_truncated_file_is_refused(gaussian, calls, capsys, keep):
 
 def test_another_format_is_refused(gaussian, calls, capsys):
     gaussian.reproduce()
-    rewrite(gaussian.path, format=results.FORMAT + 1)
-    refused_then_recomputed(gaussian, calls, capsys, r"it holds format 2, not 1\.")
+    with pytest.MonkeyPatch.context() as other:
+        other.setattr(results, "FORMAT", 1)
+        save(gaussian.path, gaussian())
+    refused_then_recomputed(gaussian, calls, capsys, r"it holds format 1, not 2\.")
 
 
 def test_other_settings_are_refused(gaussian, calls, capsys):
@@ -195,7 +230,7 @@ def test_a_result_of_another_experiment_is_refused(gaussian, calls, capsys):
 
 def test_pickled_objects_are_never_loaded(tmp_path):
     path = tmp_path / "objects.npz"
-    np.savez(path, provenance=np.array(json.dumps({"format": 1})), x=np.array([object()]))
+    np.savez(path, provenance=np.array(json.dumps({"format": 2})), x=np.array([object()]))
     with pytest.raises(ResultError, match=r"cannot be read .*allow_pickle=False"):
         load(path)
     with pytest.raises(ValueError, match="'x' was of dtype object"):
@@ -235,18 +270,21 @@ def test_what_is_saved_is_loaded(tmp_path_factory, array):
 
 
 def test_an_interrupted_save_leaves_the_old_file(monkeypatch, tmp_path):
-    path = tmp_path / "old.npz"
+    path = tmp_path / "results" / "old.npz"
     save(path, Result({"x": np.ones(2)}, {}))
+    beside = []
 
     def half(file, **_):
         file.write(b"half a file")
+        beside.extend(path.parent.iterdir())
         raise KeyboardInterrupt
 
     monkeypatch.setattr(np, "savez_compressed", half)
     with pytest.raises(KeyboardInterrupt):
         save(path, Result({"x": np.zeros(2)}, {}))
     assert load(path)["x"].tolist() == [1, 1]
-    assert list(tmp_path.iterdir()) == [path]
+    assert beside == [path]  # a process that is killed here leaves nothing among the results
+    assert not list(results.UNFINISHED.iterdir())
 
 
 # Resuming ----------------------------------------------------------------------------------------
@@ -274,7 +312,7 @@ def test_an_interrupted_run_computes_only_the_rest(interrupted, calls, capsys):
 
 
 def test_a_broken_part_is_computed_anew(interrupted, calls, capsys):
-    part = sorted((experiments.UNFINISHED / "gaussian-means").iterdir())[1]
+    part = sorted((results.UNFINISHED / "gaussian-means").iterdir())[1]
     part.write_bytes(part.read_bytes()[:-30])
     interrupted.reproduce()
     assert calls == [(0.1, 4), (0.5, 2), (0.5, 4), (0.9, 2), (0.9, 4)]
@@ -285,22 +323,22 @@ def test_a_broken_part_is_computed_anew(interrupted, calls, capsys):
     ("field", "other"), [("code", "another"), ("versions", {"numpy": "1"}), ("settings", {})]
 )
 def test_parts_of_another_run_are_not_mixed_in(interrupted, calls, capsys, field, other):
-    part = sorted((experiments.UNFINISHED / "gaussian-means").iterdir())[0]
+    part = sorted((results.UNFINISHED / "gaussian-means").iterdir())[0]
     rewrite(part, **{field: other})
     interrupted.reproduce()
     assert calls == [(0.1, 2), (0.5, 2), (0.5, 4), (0.9, 2), (0.9, 4)]
     assert f"{part} is refused: it holds {field} {other}, not " in capsys.readouterr().err
 
 
-def test_fresh_computes_everything(gaussian, calls):
+def test_what_is_stored_can_be_computed_again(gaussian, calls):
     gaussian.reproduce()
     calls.clear()
-    gaussian.reproduce(fresh=True)
+    gaussian.compute()
     assert len(calls) == 6
 
 
 def test_fresh_ignores_what_an_interrupted_run_left(interrupted, calls):
-    interrupted.reproduce(fresh=True)
+    interrupted.compute(fresh=True)
     assert len(calls) == 6
 
 
@@ -420,8 +458,49 @@ def chapter(monkeypatch, tmp_path):
 def test_the_command_stores_the_paper_scale(chapter, capsys, arguments):
     assert main(arguments) == 0
     path = experiments.RESULTS / "figure-0-1.npz"
-    assert capsys.readouterr().out.startswith(f"figure-0-1: {path} (")
+    assert capsys.readouterr().out.startswith(f"figure-0-1: computed {path} (")
     assert load(path)["square"].tolist() == [1, 4, 9]
+
+
+def test_the_command_says_what_it_keeps_and_what_it_computes(chapter, capsys):
+    def said(*arguments):
+        capsys.readouterr()
+        assert main([*arguments]) == 0
+        return capsys.readouterr().out
+
+    assert said().startswith("figure-0-1: computed ")
+    path = reproductions.discover()["figure-0-1"].path
+    content = path.read_bytes()
+    kept = said()
+    assert kept.startswith("figure-0-1: kept ")
+    assert "changed" not in kept
+    assert path.read_bytes() == content
+    rewrite(path, code="other")
+    kept = said()
+    assert kept.startswith("figure-0-1: kept ")
+    assert "made by code that has changed since; FRESH=1 computes it anew" in kept
+    assert said("--fresh").startswith("figure-0-1: computed ")
+    assert "changed" not in said()
+
+
+@pytest.mark.parametrize(
+    ("variables", "expected"),
+    [
+        ([], "--jobs 1"),
+        (["FIGURE=figure-2-3", "FRESH=1", "JOBS=3"], "figure-2-3 --fresh --jobs 3"),
+        (
+            ["BACKEND=dask", "SCHEDULER=tcp://here:8786"],
+            "--jobs 1 --backend dask --scheduler tcp://here:8786",
+        ),
+    ],
+)
+def test_make_paper_passes_its_variables_on(variables, expected):
+    make = ["make", "-n", "paper", *variables]
+    said = subprocess.run(make, cwd=BOOK.parent, capture_output=True, text=True).stdout
+    calls = [line.split() for line in said.replace("\\\n", " ").splitlines()]
+    [call] = [call for call in calls if "runproofs.reproductions" in call]
+    assert call == [".venv/bin/python", "-m", "runproofs.reproductions", *expected.split()]
+    assert ("requirements-dask.txt" in said) == ("BACKEND=dask" in variables)
 
 
 def test_an_unknown_name_lists_the_known_ones(chapter, capsys):
@@ -437,7 +516,7 @@ def test_an_interrupted_command_says_that_it_resumes(chapter, capsys, monkeypatc
     def interrupt(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(known["figure-0-1"], "reproduce", interrupt)
+    monkeypatch.setattr(known["figure-0-1"], "compute", interrupt)
     assert main([]) == 130
     assert "figure-0-1: interrupted; the same command resumes it." in capsys.readouterr().err
 

@@ -2,13 +2,18 @@
 
 import io
 import re
+import shutil
+import subprocess
+import sys
 
+import joblib
+import nbformat
 import pytest
 from myst_nb.core.execute.base import ExecutionError
 from sphinx.application import Sphinx
 
 from runproofs.book import sphinx
-from runproofs.book.register import Erratum
+from runproofs.book.register import BOOK, Erratum
 
 PAGE = """---
 jupytext: {text_representation: {extension: .md, format_name: myst}}
@@ -137,19 +142,56 @@ def test_a_narrative_is_told_and_a_slip_of_wording_is_a_line(tmp_path, monkeypat
     assert "a problem" not in line
 
 
-def test_the_fingerprint_sees_the_library_the_register_and_the_results(tmp_path, monkeypatch):
+@pytest.fixture
+def sources(tmp_path, monkeypatch):
+    """Folders and their files on which the fingerprint depends."""
     folders = [tmp_path / name for name in ("lib", "claims", "results")]
-    for folder in folders:
-        folder.mkdir()
     monkeypatch.setattr(sphinx, "SOURCES", folders)
+    files = [folders[0] / "a" / "one.py", folders[1] / "ch2.yml", folders[2] / "figure.npz"]
+    for file in files:
+        file.parent.mkdir(parents=True)
+    return files
+
+
+def test_the_fingerprint_sees_the_library_the_register_and_the_results(sources):
     seen = {sphinx.fingerprint()}
-    for folder in folders:
+    for file in sources:
         for content in ("one", "two"):
-            (folder / "file").write_text(content, "utf-8")
+            file.write_text(content, "utf-8")
             seen.add(sphinx.fingerprint())
-    monkeypatch.setattr(sphinx, "version", lambda name: "0")
+    (sources[0].parents[1] / "b").mkdir()
+    sources[0].rename(sources[0].parents[1] / "b" / "one.py")
     seen.add(sphinx.fingerprint())
     assert len(seen) == 8
+
+
+def test_the_fingerprint_sees_the_scale_and_the_versions(sources, monkeypatch):
+    monkeypatch.delenv("SCALE", raising=False)
+    seen = {sphinx.fingerprint()}
+    monkeypatch.setenv("SCALE", "quick")  # what it is when it is not set
+    seen.add(sphinx.fingerprint())
+    assert len(seen) == 1
+    monkeypatch.setenv("SCALE", "paper")
+    seen.add(sphinx.fingerprint())
+    monkeypatch.setattr(sphinx.platform, "python_version", lambda: "2.7")
+    seen.add(sphinx.fingerprint())
+    monkeypatch.setattr(sphinx, "version", lambda name: "0")
+    seen.add(sphinx.fingerprint())
+    assert len(seen) == 4
+
+
+@pytest.mark.parametrize(
+    "stray",
+    [".one.py.swp", ".DS_Store", ".#one.py", "one.py~", "one.npz.12", "one.pyc",
+     ".ipynb_checkpoints/one.py"],
+)  # fmt: skip
+def test_the_fingerprint_does_not_see_strays(sources, stray):
+    before = sphinx.fingerprint()
+    for file in sources:
+        path = file.parent / stray
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("stray", "utf-8")
+    assert sphinx.fingerprint() == before
 
 
 def test_outputs_are_forgotten_when_the_fingerprint_changes(tmp_path, monkeypatch):
@@ -170,9 +212,10 @@ def test_outputs_are_forgotten_when_the_fingerprint_changes(tmp_path, monkeypatc
     assert not output_survives("second")
 
 
-def run(folder, cell):
+def run(folder, cell, prose=""):
     """Builds a page with one cell in `folder` with an execution cache; returns log and HTML."""
-    page = PAGE[: PAGE.index("# A page")] + f"# A page\n\n```{{code-cell}}\n{cell}\n```\n"
+    head = PAGE[: PAGE.index("# A page")]
+    page = f"{head}# A page\n\n{prose}\n\n```{{code-cell}}\n{cell}\n```\n"
     (folder / "index.md").write_text(page, "utf-8")
     status = io.StringIO()
     settings = {
@@ -193,6 +236,96 @@ def test_pages_have_run_when_sphinx_reads_them(tmp_path):
     assert "Using cached notebook" in log
     assert "Executed notebook" not in log
     assert ">42\n" in html
+
+
+def test_as_many_pages_run_at_once_as_a_container_has_cores(tmp_path, monkeypatch):
+    monkeypatch.setattr(joblib, "cpu_count", lambda: 3)
+    log, _ = run(tmp_path, "print(6 * 7)")
+    assert "running the pages without stored output, 3 at a time" in log
+
+
+def published(folder):
+    return folder / "_build" / "jupyter_execute" / "index.ipynb"
+
+
+def test_the_published_notebooks_have_their_outputs(tmp_path):
+    run(tmp_path, "print(6 * 7)")
+    download = tmp_path / "_build" / "html" / "_sources" / "index.ipynb"
+    for path in (published(tmp_path), download):
+        [cell] = [c for c in nbformat.read(path, 4).cells if c.cell_type == "code"]
+        assert cell.execution_count == 1
+        assert [output.text for output in cell.outputs] == ["42\n"]
+    run(tmp_path, "print(6 * 7)", "Other words, the same outputs.")
+    assert "Other words" in published(tmp_path).read_text("utf-8")
+    assert "42" in published(tmp_path).read_text("utf-8")
+
+
+@pytest.mark.parametrize("damage", ["missing", "empty", "truncated", "folder missing"])
+def test_a_damaged_cache_heals(tmp_path, damage):
+    run(tmp_path, "print(6 * 7)")
+    [cached] = (tmp_path / "_build" / ".jupyter_cache" / "executed").glob("*/base.ipynb")
+    content = cached.read_bytes()
+    if damage == "missing":
+        cached.unlink()
+    elif damage == "folder missing":
+        shutil.rmtree(cached.parent)
+    else:
+        cached.write_bytes(content[: len(content) // 2] if damage == "truncated" else b"")
+    _, html = run(tmp_path, "print(6 * 7)", "Read again.")
+    assert ">42\n" in html
+    assert nbformat.read(cached, 4).cells[0].outputs[0].text == "42\n"
+
+
+def reproduces(folder):
+    """What `make reproduce` does, on the page of `folder`, in the kernel of this environment."""
+    commands = [
+        line.strip().removeprefix("$(if $(KERNELS),$(OTHER_KERNELS)) ").split()
+        for line in (BOOK.parent / "Makefile").read_text("utf-8").split("\nreproduce: ")[1]
+        .split("\n\n")[0].splitlines()[1:]
+    ]  # fmt: skip
+    (check, program, *_), (test, *options) = commands
+    assert [check, test] == ["$(BIN)/python", "$(BIN)/pytest"]
+    notebooks = published(folder).parent
+    program = BOOK.parent / program
+    if subprocess.run([sys.executable, program, folder, notebooks], capture_output=True).returncode:
+        return "unpublished"
+    options = [o for o in options if o not in ("$(NBVAL)", "_build/jupyter_execute/book")]
+    pytest_ = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "--nbval-current-env"]
+    ran = subprocess.run([*pytest_, *options, published(folder)], cwd=BOOK.parent)
+    return ran.returncode == 0
+
+
+def test_a_forged_output_is_found_out_when_the_book_is_reproduced(tmp_path):
+    run(tmp_path, "import time\nprint(6 * 7)\nprint(time.time_ns(), 'ms')")
+    path = published(tmp_path)
+    honest = path.read_text("utf-8")
+    assert reproduces(tmp_path) is True  # a time may differ
+    path.write_text(honest.replace("42\\n", "43\\n"), "utf-8")
+    assert reproduces(tmp_path) is False
+
+
+@pytest.mark.parametrize("lost", ["outputs", "counts", "notebook"])
+def test_a_page_without_outputs_cannot_be_reproduced(tmp_path, lost):
+    run(tmp_path, "print(6 * 7)")
+    path = published(tmp_path)
+    notebook = nbformat.read(path, 4)
+    for cell in notebook.cells:
+        if cell.cell_type == "code":
+            cell.outputs = [] if lost == "outputs" else cell.outputs
+            cell.execution_count = None if lost == "counts" else cell.execution_count
+    nbformat.write(notebook, path)
+    if lost == "notebook":
+        path.unlink()
+    assert reproduces(tmp_path) == "unpublished"
+
+
+def test_other_kernels_are_those_of_an_older_processor():
+    make = ["make", "-n", "-o", "book", "reproduce", "KERNELS=other"]
+    said = subprocess.run(make, cwd=BOOK.parent, capture_output=True, text=True).stdout
+    other = "OPENBLAS_CORETYPE=Sandybridge ATEN_CPU_CAPABILITY=default .venv/bin/pytest --nbval "
+    assert other in said
+    said = subprocess.run(make[:-1], cwd=BOOK.parent, capture_output=True, text=True).stdout
+    assert "Sandybridge" not in said
 
 
 def test_a_page_that_fails_fails_the_build(tmp_path):

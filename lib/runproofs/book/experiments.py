@@ -14,14 +14,16 @@ An author writes the function of *one* setting; `over` names the settings that a
 
 `dropout_reaches_the_optimum()` runs the quick scale (SCALE=paper in the environment: the other);
 `.paper()` loads the stored run of the paper scale, which `make paper FIGURE=figure-2-3` makes.
+
+A stored run carries the identity of the code that it reached. Where that code has changed since,
+it is `stale()`: the scoreboard says so, until `make restamp FIGURE=figure-2-3` has run the first
+steps again and found them unchanged, or `make paper FIGURE=figure-2-3 FRESH=1` all of them.
 """
 
-import hashlib
 import inspect
 import itertools
 import json
 import os
-import platform
 import re
 import shutil
 import sys
@@ -29,19 +31,17 @@ import time
 from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 from functools import partial, update_wrapper
-from importlib.metadata import version
 from pathlib import Path
 
 import joblib
 import numpy as np
-import torch
 from tqdm import tqdm
 
+from runproofs.book import provenance, results
 from runproofs.book.register import BOOK
 from runproofs.book.results import Result, ResultError, load, load_if_valid, save
 
 RESULTS = BOOK / "results"
-UNFINISHED = BOOK.parent / "_build" / "paper"
 SCALES = ("quick", "paper")
 
 _registry: dict[str, "Experiment"] = {}
@@ -84,8 +84,7 @@ def _compute(function: Callable, settings: dict, identity: dict, path: Path | No
     start = time.perf_counter()
     arrays = function(**settings)
     seconds = round(time.perf_counter() - start, 6)
-    machine = "cuda" if torch.cuda.is_initialized() else "cpu"
-    result = Result(arrays, {**identity, "seconds": seconds, "machine": machine})
+    result = Result(arrays, {**identity, "seconds": seconds, **provenance.machine()})
     if path:
         save(path, result)
     return result
@@ -103,12 +102,15 @@ def _assemble(parts: list[Result], shape: tuple[int, ...], identity: dict) -> Re
         name: np.stack([part[name] for part in parts]).reshape(shape + layout)
         for name, layout in layouts[0].items()
     }
+    abouts = [part.provenance for part in parts]
     return Result(
         arrays,
         {
             **identity,
-            "seconds": round(sum(part.provenance["seconds"] for part in parts), 6),
-            "machine": max(part.provenance["machine"] for part in parts),  # cuda if any used it
+            "commit": provenance.commit(),
+            "data": provenance.data_read(identity["settings"]),
+            "seconds": round(sum(about["seconds"] for about in abouts), 6),
+            **{key: " + ".join(sorted({a[key] for a in abouts})) for key in provenance.machine()},
             "date": datetime.now(UTC).isoformat(timespec="seconds"),
         },
     )
@@ -154,15 +156,26 @@ class Experiment:
             message = f"{error}{why} `make paper FIGURE={self.name}` computes it."
             raise ResultError(message) from None
 
-    def reproduce(self, fresh: bool = False) -> Result:
-        """The run of the paper scale: the stored one if valid (unless fresh), else a new one.
+    def stale(self) -> bool:
+        """Whether the stored run was made by other code than it would be today."""
+        return self.paper().provenance.get("code") != provenance.identity(self.function)
 
-        Every finished setting is kept under _build/paper at once, so that an interrupted run
-        resumes at the next; what was kept by other code, versions or settings is refused.
+    def stored(self) -> Result | None:
+        """The stored run of the paper scale, or None if there is none, or none that is valid."""
+        return load_if_valid(self.path, **self._asked())
+
+    def reproduce(self) -> Result:
+        """The run of the paper scale: the stored one if valid, else a new one."""
+        stored = self.stored()
+        return self.compute() if stored is None else stored
+
+    def compute(self, fresh: bool = False) -> Result:
+        """Run the paper scale and store it.
+
+        Every finished setting is kept under .unfinished at once, so that an interrupted run resumes
+        at the next (unless fresh); what other code, versions or settings left there is refused.
         """
-        if not fresh and (stored := load_if_valid(self.path, **self._asked())) is not None:
-            return stored
-        folder = UNFINISHED / self.name
+        folder = results.UNFINISHED / self.name
         if fresh:
             shutil.rmtree(folder, ignore_errors=True)
         result = self._run(self.scales["paper"], folder)
@@ -170,16 +183,27 @@ class Experiment:
         shutil.rmtree(folder, ignore_errors=True)
         return result
 
+    def restamp(self) -> None:
+        """Record that today's code makes the stored run, too; whoever calls this has checked it."""
+        stored, code = self.paper(), provenance.identity(self.function)
+        about = stored.provenance
+        first = about.get("restamped", {}).get("first_code", about.get("code"))
+        stamp = {
+            "first_code": first,
+            "date": datetime.now(UTC).isoformat(timespec="seconds"),
+            "commit": provenance.commit(),
+            "versions": provenance.versions(),
+        }
+        save(self.path, Result(stored, {**about, "code": code, "restamped": stamp}))
+
     def _asked(self) -> dict:
         return {"experiment": self.name, "settings": _plain(self.scales["paper"])}
 
     def _run(self, settings: dict, folder: Path | None) -> Result:
-        code = hashlib.sha256(inspect.getsource(self.function).encode()).hexdigest()
-        libraries = {name: version(name) for name in ("runproofs", "numpy", "torch")}
         identity = {
             "experiment": self.name,
-            "versions": {"python": platform.python_version(), **libraries},
-            "code": code,
+            "versions": provenance.versions(),
+            "code": provenance.identity(self.function),
         }
         axes = [_values(name, settings[name]) for name in self.over]
         parts, tasks = [], []

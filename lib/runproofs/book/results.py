@@ -1,16 +1,19 @@
 """Stored results: arrays and their provenance in one small file, read whole or refused."""
 
+import hashlib
 import json
 import os
 import sys
 from pathlib import Path
+from uuid import uuid4
 
 import numpy as np
 from tqdm import tqdm
 
 from runproofs.book.register import BOOK
 
-FORMAT = 1  # of the stored files; one of another format is refused
+FORMAT = 2  # of the stored files; one of another format is refused
+UNFINISHED = BOOK.parent / ".unfinished"  # what a killed process leaves; `make clean` keeps it
 TAKEN = {"provenance", "file", "allow_pickle"}  # not for arrays: save and np.savez use them
 
 
@@ -36,10 +39,14 @@ class Result(dict):
 
 
 def save(path: Path, result: Result) -> None:
-    """Write the result at once or not at all: no reader ever sees half a file."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    about = {"format": FORMAT, **result.provenance, "arrays": sorted(result)}
+    """Write the result at once or not at all: no reader ever sees half a file.
+
+    Its provenance gets the SHA-256 of every array, which `load` compares.
+    """
+    for folder in (path.parent, UNFINISHED):
+        folder.mkdir(parents=True, exist_ok=True)
+    temporary = UNFINISHED / f"{path.name}.{uuid4().hex}"
+    about = {**result.provenance, "format": FORMAT, "arrays": _digests(result)}
     provenance = np.array(json.dumps(about))
     try:
         with open(temporary, "wb") as file:
@@ -52,8 +59,9 @@ def save(path: Path, result: Result) -> None:
 def load(path: Path, **expected) -> Result:
     """Read a stored result, whole; `expected` are entries that its provenance must have.
 
-    Raises ResultError, in one sentence, when the file is missing, corrupt, of another format, or
-    when its provenance differs from what is expected. Nothing is ever unpickled.
+    Raises ResultError, in one sentence, when the file is missing, corrupt, of another format, when
+    an array is not the one that was saved, or when its provenance differs from what is expected.
+    Nothing is ever unpickled.
     """
     try:
         with np.load(path, allow_pickle=False) as file:
@@ -63,13 +71,24 @@ def load(path: Path, **expected) -> Result:
         raise ResultError(f"{shown(path)} does not exist.") from None
     except Exception as error:  # corrupt bytes can fail anywhere in the zip, NumPy or JSON reader
         raise ResultError(f"{shown(path)} is refused: it cannot be read ({error!r}).") from error
-    # a damaged zip directory can hide an array and still be read: hence the list of their names
-    for name, value in {"format": FORMAT, "arrays": sorted(arrays), **expected}.items():
+    for name, value in {"format": FORMAT, **expected}.items():
         if provenance.get(name) != value:
             raise ResultError(
                 f"{shown(path)} is refused: it holds {name} {provenance.get(name)}, not {value}."
             )
+    # also the names: a damaged zip directory can hide an array and still be read
+    saved, found = provenance.get("arrays", {}), _digests(arrays)
+    if changed := sorted({name for name, _ in saved.items() ^ found.items()}):
+        raise ResultError(f"{shown(path)} is refused: {changed} are not the arrays once saved.")
     return Result(arrays, provenance)
+
+
+def _digests(arrays: dict[str, np.ndarray]) -> dict[str, str]:
+    """SHA-256 of the dtype, the shape and the entries of each array."""
+    return {
+        name: hashlib.sha256(f"{a.dtype.str}{a.shape}".encode() + a.tobytes()).hexdigest()
+        for name, a in sorted(arrays.items())
+    }
 
 
 def load_if_valid(path: Path, **expected) -> Result | None:

@@ -1,15 +1,18 @@
 """What the book adds to Sphinx (an extension named in _config.yml).
 
-1. Pages run again when the library, the register, a stored result or a numeric package changes
-   (the execution cache by itself looks at the cells only). They run side by side, one on each core.
+1. Pages run again when the library, the register, a stored result, a numeric package, Python or
+   SCALE changes (the execution cache by itself looks at the cells only). They run side by side, one
+   on each core.
 2. The directives `ledger` and `errata` and the role `claim` build the back matter from the register
    and from the `claim` blocks of the pages; a stale or dangling entry is a warning, and warnings
    fail the build.
-3. An executed page offers its notebook for download; a picture without alt text is a warning.
+3. An executed page offers its notebook, outputs included, for download; a picture without alt text
+   is a warning.
 """
 
 import hashlib
 import os
+import platform
 import re
 import shutil
 from collections import Counter
@@ -18,9 +21,12 @@ from html import escape
 from importlib.metadata import version
 from pathlib import Path
 
+import joblib
+import nbformat
 from docutils import nodes
 from docutils.statemachine import StringList
 from jupyter_cache import get_cache
+from jupyter_cache.cache.db import NbCacheRecord
 from jupyter_cache.executors import load_executor
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective, SphinxRole
@@ -28,7 +34,8 @@ from sphinx.util.docutils import SphinxDirective, SphinxRole
 from .register import BOOK, CHAPTERS, STATUSES, Claim, checks_in, register
 
 LEDGER, ERRATA = "book/back/ledger", "book/back/errata"
-SOURCES = (Path(__file__).parents[1], BOOK / "claims", BOOK / "results")
+SOURCES = (Path(__file__).parents[1], *(BOOK / name for name in ("claims", "sabotage", "results")))
+TRACKED = {".py", ".yml", ".json", ".npz"}  # what else lies there, an editor or a system put there
 PACKAGES = ("matplotlib", "numpy", "scikit-learn", "scipy", "sympy", "torch")
 logger = logging.getLogger(__name__)
 
@@ -38,10 +45,13 @@ logger = logging.getLogger(__name__)
 
 def fingerprint() -> str:
     """A digest of all that the output of a page depends on, besides its own cells."""
-    digest = hashlib.sha256(" ".join(f"{name}={version(name)}" for name in PACKAGES).encode())
-    for path in sorted(path for folder in SOURCES for path in folder.rglob("*") if path.is_file()):
-        if path.suffix != ".pyc":
-            digest.update(path.name.encode() + b"\0" + path.read_bytes())
+    versions = {name: version(name) for name in PACKAGES} | {"python": platform.python_version()}
+    digest = hashlib.sha256(repr((versions, os.environ.get("SCALE", "quick"))).encode())
+    for folder in SOURCES:
+        for path in sorted(folder.rglob("*")):
+            name = path.relative_to(folder)
+            if path.suffix in TRACKED and not any(part.startswith(".") for part in name.parts):
+                digest.update(f"{folder.name}/{name.as_posix()}\0".encode() + path.read_bytes())
     return digest.hexdigest()
 
 
@@ -60,6 +70,17 @@ def forget_stale_outputs(app, config):
         shutil.rmtree(cache)
     cache.mkdir(parents=True, exist_ok=True)
     stamp.write_text(config.book_fingerprint, "utf-8")
+    forget_broken_outputs(get_cache(cache))
+
+
+def forget_broken_outputs(cache):
+    """Drop the records whose notebook is missing or damaged, so that these pages run again."""
+    for record in cache.list_cache_records():
+        try:
+            cache.get_cache_bundle(record.pk)
+        except Exception:  # whatever a damaged file makes the reader of notebooks say
+            shutil.rmtree(cache.path / "executed" / record.hashkey, ignore_errors=True)
+            NbCacheRecord.remove_record(record.pk, cache.db)
 
 
 def run_side_by_side(app, env, docnames):
@@ -80,14 +101,34 @@ def run_side_by_side(app, env, docnames):
         executor.run_and_cache(filter_uris=[page], timeout=app.config.nb_execution_timeout)
 
     # The work is done by the kernels; here threads wait for them, and an interrupt is not lost.
-    logger.info("running the pages without stored output, %d at a time ...", os.cpu_count())
-    with ThreadPoolExecutor(os.cpu_count()) as threads:
+    cores = joblib.cpu_count()  # those that a container grants, unlike os.cpu_count()
+    logger.info("running the pages without stored output, %d at a time ...", cores)
+    with ThreadPoolExecutor(cores) as threads:
         list(threads.map(run, pages))
+
+
+def notebook_of(app, docname) -> Path:
+    """Where myst_nb writes the notebook of a page."""
+    return Path(app.outdir).parent / "jupyter_execute" / f"{docname}.ipynb"
+
+
+def publish_outputs(app, doctree):
+    """Write the outputs into the notebook of the page that was read.
+
+    myst_nb writes it as it was before it took the outputs from the cache.
+    """
+    path = notebook_of(app, app.env.docname)
+    if app.config.nb_execution_mode != "cache" or not path.exists():
+        return
+    notebook = nbformat.read(path, as_version=4)
+    if any(cell.cell_type == "code" for cell in notebook.cells):
+        _, notebook = get_cache(cache_folder(app)).merge_match_into_notebook(notebook)
+        nbformat.write(notebook, path)
 
 
 def offer_notebook(app, pagename, templatename, context, doctree):
     """The theme shows a download button for `ipynb_source`, which needs a launch button else."""
-    notebook = Path(app.outdir).parent / "jupyter_execute" / f"{pagename}.ipynb"
+    notebook = notebook_of(app, pagename)
     if "kernelspec" in app.env.metadata.get(pagename, {}) and notebook.exists():
         target = Path(app.outdir) / "_sources" / f"{pagename}.ipynb"
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -285,5 +326,6 @@ def setup(app):
     app.connect("env-before-read-docs", run_side_by_side)
     app.connect("env-check-consistency", check_register)
     app.connect("doctree-read", demand_alt_text)
+    app.connect("doctree-read", publish_outputs)
     app.connect("html-page-context", offer_notebook, 500)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

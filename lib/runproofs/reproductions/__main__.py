@@ -1,20 +1,37 @@
-"""`python -m runproofs.reproductions`: the experiments at the scale of the sources."""
+"""`python -m runproofs.reproductions`: the experiments at the scale of the sources.
+
+On a Dask cluster: `make paper BACKEND=dask SCHEDULER=tcp://host:8786 JOBS=64`; without SCHEDULER,
+on one of this machine. The workers need this library in the same version, and, for an interrupted
+run to be resumed, the folder .unfinished in common.
+"""
 
 import argparse
 import sys
+from contextlib import nullcontext
 
 import joblib
 
+from runproofs.book.register import BOOK
 from runproofs.book.results import shown
 from runproofs.reproductions import discover
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Reproduce the named experiments (or all) at the paper scale; 2 for an unknown name."""
+    """Reproduce the named experiments (or all) at the paper scale.
+
+    Returns 0, or 2 for an unknown name, 1 for one whose stored run is not that of today's code.
+    """
     parser = argparse.ArgumentParser("python -m runproofs.reproductions", description=main.__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME")
     parser.add_argument("--fresh", action="store_true", help="compute even what is stored")
     parser.add_argument("--jobs", type=int, default=1, help="settings to run at once (1)")
+    parser.add_argument("--backend", default="loky", help="joblib's backend: loky, dask, ...")
+    parser.add_argument("--scheduler", help="address of the Dask cluster (default: a local one)")
+    parser.add_argument(
+        "--restamp", action="store_true",
+        help="compute nothing: where tests/test_prefix.py finds that today's code makes the stored "
+        "run, record that code in it",
+    )  # fmt: skip
     options = parser.parse_args(arguments)
     known = discover()
     if unknown := [name for name in options.names if name not in known]:
@@ -22,18 +39,60 @@ def main(arguments: list[str] | None = None) -> int:
         message = f"Unknown experiment {', '.join(unknown)}: the known ones are {names}."
         print(message, file=sys.stderr)
         return 2
-    for name in options.names or known:
-        if known[name].not_run and not options.names:
-            print(f"{name}: left out, {known[name].not_run}; name it to run it.")
-            continue
-        try:
-            with joblib.parallel_config(n_jobs=options.jobs):
-                about = known[name].reproduce(options.fresh).provenance
-        except KeyboardInterrupt:
-            print(f"{name}: interrupted; the same command resumes it.", file=sys.stderr)
-            return 130
-        where = shown(known[name].path)
-        print(f"{name}: {where} ({about['seconds']:.1f} s on {about['machine']}, {about['date']})")
+    chosen = {name: known[name] for name in options.names or known}
+    for name in [name for name, one in chosen.items() if one.not_run and not options.names]:
+        print(f"{name}: left out, {chosen.pop(name).not_run}; name it to run it.")
+    if options.restamp:
+        return max([restamp(one) for one in chosen.values()])
+    with cluster(options):
+        for name, one in chosen.items():
+            try:
+                with joblib.parallel_config(options.backend, n_jobs=options.jobs):
+                    kept = None if options.fresh else one.stored()
+                    about = (one.compute(options.fresh) if kept is None else kept).provenance
+            except KeyboardInterrupt:
+                print(f"{name}: interrupted; the same command resumes it.", file=sys.stderr)
+                return 130
+            verb = "computed" if kept is None else "kept"
+            note = ", made by code that has changed since; FRESH=1 computes it anew"
+            print(
+                f"{name}: {verb} {shown(one.path)} ({about['seconds']:.1f} s on "
+                f"{about['machine']}, {about['date']}{note if one.stale() else ''})"
+            )
+    return 0
+
+
+def cluster(options):
+    """The connection to a Dask cluster that joblib will find, if that backend was chosen."""
+    if options.backend != "dask":
+        return nullcontext()
+    from distributed import Client  # of requirements-dask.txt
+
+    return Client(options.scheduler)
+
+
+class Passed:
+    """A pytest plugin that counts the tests that passed: a skipped one proves nothing."""
+
+    count = 0
+
+    def pytest_runtest_logreport(self, report):
+        self.count += report.when == "call" and report.passed
+
+
+def restamp(one) -> int:
+    """Record today's code in a stored run whose prefix test passes; 1 where it does not."""
+    if not one.stale():
+        print(f"{one.name}: nothing to do, it is of today's code.")
+        return 0
+    import pytest  # of requirements.txt, not of the library
+
+    test, passed = f"{BOOK.parent}/tests/test_prefix.py::test_prefix[{one.name}]", Passed()
+    if pytest.main(["-q", "-p", "no:cacheprovider", test], plugins=[passed]) or not passed.count:
+        print(f"{one.name}: not stamped, its prefix test did not pass.", file=sys.stderr)
+        return 1
+    one.restamp()
+    print(f"{one.name}: stamped with today's code.")
     return 0
 
 

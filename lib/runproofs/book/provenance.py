@@ -1,0 +1,147 @@
+"""What ties a run to its making: the code that it reaches, the data that it reads, the machine."""
+
+import ast
+import hashlib
+import inspect
+import platform
+import subprocess
+import sys
+import textwrap
+from collections.abc import Callable, Iterator
+from importlib.metadata import version
+from importlib.util import find_spec, resolve_name
+from pathlib import Path
+
+import torch
+
+from runproofs.book.register import BOOK
+
+LIBRARY, MACHINERY = "runproofs.", "runproofs.book."
+DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+PACKAGES = ("runproofs", "numpy", "scikit-learn", "scipy", "torch")
+
+
+# Code --------------------------------------------------------------------------------------------
+
+
+def identity(function: Callable) -> str:
+    """A digest of the code that `function` reaches, as a reader of the programs would see it.
+
+    That is its own module and all modules of the library that are imported from there, directly or
+    through others, less the book's machinery (`runproofs.book`), which computes nothing. Comments,
+    docstrings and layout do not count. An import that only happens at run time is not seen.
+    """
+    digest = hashlib.sha256()
+    for name, tree in sorted(_reached(function).items()):
+        digest.update(f"{name}: {_canonical(tree)}\n".encode())
+    return digest.hexdigest()
+
+
+def _reached(function: Callable) -> dict[str, ast.Module]:
+    start = function.__module__
+    file = getattr(sys.modules.get(start), "__file__", None)
+    own = Path(file).read_text("utf-8") if file else textwrap.dedent(inspect.getsource(function))
+    trees, waiting = {}, [(start, start.rpartition(".")[0], own)]
+    while waiting:
+        name, package, text = waiting.pop()
+        trees[name] = ast.parse(text)
+        for found in set(_imported(trees[name], package)) - trees.keys():
+            if (spec := _spec(found)) is not None:
+                waiting.append((found, spec.parent, Path(spec.origin).read_text("utf-8")))
+    return trees
+
+
+def _imported(tree: ast.Module, package: str) -> Iterator[str]:
+    """Names that may be modules: in `from a import b`, both a and a.b."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            module = resolve_name("." * node.level + (node.module or ""), package)
+            yield from (module, *(f"{module}.{alias.name}" for alias in node.names))
+
+
+def _spec(name: str):
+    """Where the module lies, or None for one outside the library or of the book's machinery."""
+    if not f"{name}.".startswith(LIBRARY) or f"{name}.".startswith(MACHINERY):
+        return None
+    try:
+        return find_spec(name)
+    except ModuleNotFoundError:  # a.b of `from a import b`, where b is no module
+        return None
+
+
+def _canonical(node) -> str:
+    """The syntax tree as text, without docstrings; the same for every version of Python.
+
+    `ast.dump` is not: versions differ in the fields that a node has and in how empty ones show.
+    """
+    if isinstance(node, list):
+        return f"[{','.join(map(_canonical, node))}]"
+    if not isinstance(node, ast.AST):
+        return repr(node)
+    fields = dict(ast.iter_fields(node))
+    if isinstance(node, DOCUMENTED) and ast.get_docstring(node, clean=False) is not None:
+        fields["body"] = node.body[1:]
+    shown = (
+        f"{key}={_canonical(value)}" for key, value in fields.items() if value not in (None, [])
+    )
+    return f"{type(node).__name__}({','.join(shown)})"
+
+
+# Everything else ---------------------------------------------------------------------------------
+
+
+def versions() -> dict[str, str]:
+    """The versions of Python and of the packages that compute."""
+    return {"python": platform.python_version(), **{name: version(name) for name in PACKAGES}}
+
+
+def commit() -> str:
+    """The commit of the clone that the book lies in, "dirty" if the library differs; or ""."""
+
+    def git(*command: str) -> str:
+        ran = subprocess.run(
+            ["git", *command], cwd=BOOK.parent, capture_output=True, text=True, check=True
+        )
+        return ran.stdout.strip()
+
+    try:
+        if Path(git("rev-parse", "--show-toplevel")) != BOOK.parent.resolve():
+            return ""  # an installed copy below the clone of something else
+        return git("rev-parse", "HEAD") + (" dirty" if git("status", "--porcelain", "lib") else "")
+    except (OSError, subprocess.CalledProcessError):
+        return ""
+
+
+def machine() -> dict[str, str]:
+    """Device, processor, threads and system of this process."""
+    return {
+        "machine": "cuda" if torch.cuda.is_initialized() else "cpu",
+        "cpu": _processor(),
+        "threads": str(torch.get_num_threads()),
+        "system": platform.platform(),
+    }
+
+
+def _processor() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text("utf-8").splitlines()
+    except OSError:
+        lines = []
+    names = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+    return next(names, platform.processor() or platform.machine())
+
+
+def data_read(settings: dict) -> dict[str, str]:
+    """SHA-256 of each file that the setting `images` stands for; `data.read` accepts no other.
+
+    The handwritten digits come with scikit-learn, whose version is recorded.
+    """
+    if settings.get("images") not in ("mnist", "cifar-10"):
+        return {}
+    from runproofs import data  # here, since its packages load slowly
+
+    mnist = (*data.MNIST["train"], *data.MNIST["test"])
+    files = {"mnist": mnist, "cifar-10": (data.CIFAR_10,)}[settings["images"]]
+    return {source.path: source.sha256 for source in files}
