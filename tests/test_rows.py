@@ -273,6 +273,8 @@ def test_a_statistical_row_can_tell_its_target_from_zero():
     for error in (0.0, -1.0, 1e9, 0.21, [0.1, 1.0]):
         with pytest.raises(ValueError, match="standard_error must be positive"):
             row().within([1.0, 1.0], 1.0, error)
+    with pytest.raises(ValueError, match="standard_error must be positive"):
+        row().within(0.4, 0.0, 0.3)
     for error in (np.inf, np.nan):
         assert not verdict("within", 1.0, 99.0, error).passed
     assert verdict("within", [1.0, 1.0], [1.0, 1.0], [0.1, 0.1, 0.1]).measured.startswith("shapes")

@@ -25,8 +25,9 @@ class Row:
 
     Two sides are arrays of one shape, or an array and a scalar: NumPy, torch, or anything that
     makes an array; neither empty nor with a NaN or an infinity, which fails the row. Integers,
-    `Fraction` and SymPy numbers are compared and subtracted exactly, of whatever size. ValueError
-    for a demand that could not fail, or could not but pass.
+    `Fraction` and SymPy numbers are compared and subtracted exactly, of whatever size. Raises
+    ValueError for a demand that says nothing: a tolerance, scale or standard error that hides any
+    difference, a distance that rounding makes; TypeError for what is not a number.
     """
 
     def __init__(self, check, text: str):
@@ -177,6 +178,7 @@ class Row:
 
 
 def tolerance(tol) -> float:
+    """The tolerance; ValueError if it is negative or larger than any check may have."""
     if not 0 <= tol <= LARGEST_TOLERANCE:
         raise ValueError(
             f"tol is {tol}; a check worth its name has 0 <= tol <= {LARGEST_TOLERANCE}."
