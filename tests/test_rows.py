@@ -200,7 +200,7 @@ def test_only_numbers_are_compared():
         with pytest.raises(TypeError, match="compares numbers"):
             row().equal(thing, thing)
     for method in ("at_most", "exceeds"):
-        with pytest.raises(TypeError, match="complex"):
+        with pytest.raises(TypeError, match="complex numbers have no order"):
             getattr(row(), method)(1j, 2.0)
     for condition in (np.array([True, True]), 1, "yes"):
         for method in ("holds", "fails"):

@@ -167,8 +167,7 @@ class Row:
         self.check.must_be_open(self.text)
         if self.verdict:
             raise RuntimeError(f"{self.text!r} is judged twice.")
-        passed = bool(passed) and not reason
-        self.verdict = Verdict(passed, reason or measured, demanded, control, as_printed)
+        self.verdict = Verdict(bool(passed), reason or measured, demanded, control, as_printed)
 
     def mark(self) -> str:
         """✓ for a sentence that is true, ✗ for a false one, ! where it should be otherwise."""
