@@ -25,8 +25,9 @@ class Row:
 
     Two sides are arrays of one shape, or an array and a scalar: NumPy, torch, or anything that
     makes an array; neither empty nor with a NaN or an infinity, which fails the row. Integers,
-    `Fraction` and SymPy numbers are compared and subtracted exactly, of whatever size. ValueError
-    for a demand that could not fail, or could not but pass.
+    `Fraction` and SymPy numbers are compared and subtracted exactly, of whatever size. Raises
+    ValueError for a demand that says nothing: a tolerance, scale or standard error that hides any
+    difference, a distance that rounding makes; TypeError for what is not a number.
     """
 
     def __init__(self, check, text: str):
@@ -166,8 +167,7 @@ class Row:
         self.check.must_be_open(self.text)
         if self.verdict:
             raise RuntimeError(f"{self.text!r} is judged twice.")
-        passed = bool(passed) and not reason
-        self.verdict = Verdict(passed, reason or measured, demanded, control, as_printed)
+        self.verdict = Verdict(bool(passed), reason or measured, demanded, control, as_printed)
 
     def mark(self) -> str:
         """✓ for a sentence that is true, ✗ for a false one, ! where it should be otherwise."""
@@ -177,6 +177,7 @@ class Row:
 
 
 def tolerance(tol) -> float:
+    """The tolerance; ValueError if it is negative or larger than any check may have."""
     if not 0 <= tol <= LARGEST_TOLERANCE:
         raise ValueError(
             f"tol is {tol}; a check worth its name has 0 <= tol <= {LARGEST_TOLERANCE}."
