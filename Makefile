@@ -1,9 +1,10 @@
 # make book      set up, then build the book (open _build/html/index.html)
 # make test      set up, then check style, run the library's tests and every page
+# make page      run one page: make page PAGE=book/ch2_shallow_linear/digits.md
 # make lab       open the pages as notebooks
 # make reproduce run the published notebooks again and compare every printed output
 # make paper     the experiments at the sources' scale (FIGURE=figure-2-3 for one)
-# make bench     ratios of speed, measured in one run
+# make bench     ratios of speed, measured in one run (TABLE=Equalizers for one table)
 # make test-site check every built page in headless Chromium
 # make test-agreement compare the attacks with foolbox and torchattacks
 # make test-convex  check Theorem A of Chapter 3 with an independent convex solver
@@ -13,11 +14,12 @@ BIN := .venv/bin
 PAGES := book
 LAB := .venv/share/jupyter/lab/settings
 OPEN_PAGES_AS_NOTEBOOKS := {"@jupyterlab/docmanager-extension:plugin": {"defaultViewers": {"markdown": "Jupytext Notebook"}}}
-NBVAL := --nbval-current-env --nbval-cell-timeout=120 --dist loadscope -n 2
+NBVAL := --nbval-current-env --nbval-cell-timeout=120
+SIDE_BY_SIDE := --dist loadscope -n 2
 export OMP_NUM_THREADS ?= 1
 export JUPYTER_PREFER_ENV_PATH := 1
 
-.PHONY: book test lint lab reproduce paper bench test-site test-agreement test-convex test-data clean
+.PHONY: book test page lint lab reproduce paper bench test-site test-agreement test-convex test-data clean
 
 book: .venv/.done
 	@# After an unfinished build Sphinx would not repeat the warnings of pages it has read.
@@ -28,7 +30,13 @@ book: .venv/.done
 
 test: lint
 	$(BIN)/pytest -n 2 tests
-	$(BIN)/pytest --nbval-lax $(NBVAL) $(PAGES)
+	@# By themselves, so that a run that finds no example fails.
+	$(BIN)/pytest --doctest-modules lib/runproofs
+	$(BIN)/pytest --nbval-lax $(NBVAL) $(SIDE_BY_SIDE) $(PAGES)
+
+page: .venv/.done
+	$(if $(wildcard $(PAGE)),,$(error Name a page that exists: make page PAGE=book/ch2_shallow_linear/digits.md))
+	$(BIN)/pytest --nbval-lax $(NBVAL) $(PAGE)
 
 lint: .venv/.done
 	$(BIN)/ruff check lib tests benchmarks
@@ -40,13 +48,13 @@ lab: .venv/.lab
 	$(BIN)/jupyter lab book
 
 reproduce: book
-	$(BIN)/pytest --nbval --nbval-sanitize-with tests/sanitize.cfg $(NBVAL) _build/jupyter_execute/book
+	$(BIN)/pytest --nbval --nbval-sanitize-with tests/sanitize.cfg $(NBVAL) $(SIDE_BY_SIDE) _build/jupyter_execute/book
 
 paper: .venv/.done
 	$(BIN)/python -m runproofs.reproductions $(FIGURE)
 
 bench: .venv/.done
-	$(BIN)/python benchmarks/run.py
+	$(BIN)/python benchmarks/run.py $(TABLE)
 
 test-site: .venv/.site book
 	$(BIN)/pytest tests/site
