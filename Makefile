@@ -72,7 +72,7 @@ clean:
 	rm -rf _build
 
 .venv/.done: requirements.txt constraints.txt pyproject.toml
-	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed; name one with make PYTHON=...")'
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11, 5) and "Python 3.11.5 or newer is needed; name one with make PYTHON=...")'
 	$(PYTHON) -m venv .venv
 	$(BIN)/pip install --disable-pip-version-check -q -r requirements.txt -c constraints.txt
 	@touch $@

@@ -1,10 +1,15 @@
-"""The house itself: exact versions that any index has, and commands that exist."""
+"""The house itself: exact versions that any index has, commands that exist, the library's page."""
 
+import io
 import re
 import subprocess
 from pathlib import Path
 
 import pytest
+from sphinx.application import Sphinx
+
+from runproofs.book import autodoc, claims
+from runproofs.linear import deep, shallow
 
 ROOT = Path(__file__).resolve().parents[1]
 PINS = sorted([ROOT / "constraints.txt", *ROOT.glob("requirements-*.txt")])
@@ -51,3 +56,89 @@ def test_make_page_says_how_to_name_a_page(arguments):
     assert result.returncode == 2
     example = re.search(r"make page PAGE=(\S+)\.  Stop", result.stderr)[1]
     assert (ROOT / example).exists()
+
+
+PAGE = """# A page
+
+```{code-cell} ipython3
+%matplotlib inline
+```
+
+```{code-cell} ipython3
+:tags: [hide-input]
+from runproofs.linear import deep, shallow as plain
+from runproofs.masks import all_masks
+from elsewhere import expectation
+
+masks, probabilities = all_masks(3, 0.5)
+value = deep.objective(weights, Cyx, lam, Ey2).sum()
+schedule = plain.balance
+expectation(f, 3, 0.5)
+```
+
+`shallow.path_norm(U, V)` is only spoken of.
+"""
+
+
+def test_the_names_that_the_cells_of_a_page_use():
+    assert autodoc.used_in(PAGE) == {
+        "runproofs.masks.all_masks",
+        "runproofs.linear.deep.network.objective",
+        "runproofs.linear.shallow.balance",
+    }
+
+
+def test_the_library_has_every_public_function_once():
+    entries = [
+        autodoc.identity(item)
+        for module in autodoc.modules()
+        for item in autodoc.members(module).values()
+    ]
+    assert len(entries) == len(set(entries)) > 200
+    assert {autodoc.identity(item) for item in (shallow.objective, deep.objective)} < set(entries)
+    assert not any("._" in name or ".autodoc." in name for name in entries)
+    assert "equal" in autodoc.members(claims.Check)
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory):
+    """Builds a book of one page and the library; returns its warnings and the library's HTML."""
+    folder = tmp_path_factory.mktemp("book")
+    (folder / "index.md").write_text(PAGE + "\n```{toctree}\nlibrary\n```\n", "utf-8")
+    (folder / "library.md").write_text("# Library\n\n```{library}\n```\n", "utf-8")
+    warnings = io.StringIO()
+    settings = {
+        "extensions": ["myst_nb", "runproofs.book.autodoc"],
+        "nb_execution_mode": "off",
+        "html_theme": "basic",
+    }
+    output = folder / "_build"
+    Sphinx(
+        folder, None, output / "html", output / "trees", "html", settings,
+        status=None, warning=warnings,
+    ).build()  # fmt: skip
+    return warnings.getvalue(), (output / "html" / "library.html").read_text("utf-8")
+
+
+def entry(html, name):
+    return re.search(rf'<details class="api" id="{re.escape(name)}">.*?</details>', html, re.S)[0]
+
+
+def test_every_public_function_has_a_docstring(library):
+    assert re.findall(r"(\S+) has no docstring", library[0]) == []
+
+
+def test_an_entry_shows_signature_arguments_links_and_the_pages_that_use_it(library):
+    shown = entry(library[1], "runproofs.masks.all_masks")
+    assert "<code><b>all_masks</b>(r, theta)</code>" in shown
+    assert re.search(r"<p><code[^>]*><span class=.pre.>theta</span></code>: keep prob", shown)
+    assert "<p>Cost: O(r 2^r).</p>" in shown
+    assert 'href="index.html"' in shown
+    expectation = entry(library[1], "runproofs.masks.expectation")
+    assert 'href="#runproofs.masks.all_masks"' in expectation
+    assert "index.html" not in expectation
+
+
+def test_a_package_stands_for_its_modules(library):
+    assert 'id="runproofs.linear.deep.objective"' in library[1]
+    assert '"runproofs.linear.deep.network"' not in library[1]
