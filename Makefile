@@ -1,5 +1,6 @@
 # make book      set up, then build the book (open _build/html/index.html)
 # make test      set up, then check style, run the library's tests and every page
+# make page      run one page: make page PAGE=book/ch2_shallow_linear/digits.md
 # make lab       open the pages as notebooks
 # make reproduce run the published notebooks again and compare every output (KERNELS=other: with
 #                the arithmetic of an older processor)
@@ -8,7 +9,7 @@
 #                BACKEND=dask SCHEDULER=tcp://host:8786 on a cluster
 # make restamp   record today's code in the stored runs whose prefix test it passes (FIGURE=...)
 # make sabotage  break each claim on purpose and see its card turn red (CLAIM=id or PAGE=... for one)
-# make bench     ratios of speed, measured in one run
+# make bench     ratios of speed, measured in one run (TABLE=Equalizers for one table)
 # make test-site check every built page in headless Chromium
 # make test-agreement compare the attacks with foolbox and torchattacks
 # make test-convex  check Theorem A of Chapter 3 with an independent convex solver
@@ -20,13 +21,14 @@ BIN := .venv/bin
 PAGES := book
 LAB := .venv/share/jupyter/lab/settings
 OPEN_PAGES_AS_NOTEBOOKS := {"@jupyterlab/docmanager-extension:plugin": {"defaultViewers": {"markdown": "Jupytext Notebook"}}}
-NBVAL := --nbval-current-env --nbval-cell-timeout=120 --dist loadscope -n 2
+NBVAL := --nbval-current-env --nbval-cell-timeout=120
+SIDE_BY_SIDE := --dist loadscope -n 2
 PAPER := $(BIN)/python -m runproofs.reproductions $(FIGURE)
 OTHER_KERNELS := OPENBLAS_CORETYPE=Sandybridge ATEN_CPU_CAPABILITY=default
 export OMP_NUM_THREADS ?= 1
 export JUPYTER_PREFER_ENV_PATH := 1
 
-.PHONY: book test lint lab reproduce paper restamp sabotage bench test-site test-agreement test-convex test-dask \
+.PHONY: book test page lint lab reproduce paper restamp sabotage bench test-site test-agreement test-convex test-dask \
         test-data clean
 
 book: .venv/.done
@@ -38,7 +40,13 @@ book: .venv/.done
 
 test: lint
 	$(BIN)/pytest -n 2 tests
-	$(BIN)/pytest --nbval-lax $(NBVAL) $(PAGES)
+	@# By themselves, so that a run that finds no example fails.
+	$(BIN)/pytest --doctest-modules lib/runproofs
+	$(BIN)/pytest --nbval-lax $(NBVAL) $(SIDE_BY_SIDE) $(PAGES)
+
+page: .venv/.done
+	$(if $(wildcard $(PAGE)),,$(error Name a page that exists: make page PAGE=book/ch2_shallow_linear/digits.md))
+	$(BIN)/pytest --nbval-lax $(NBVAL) $(PAGE)
 
 lint: .venv/.done
 	$(BIN)/ruff check lib tests benchmarks
@@ -51,7 +59,8 @@ lab: .venv/.lab
 
 reproduce: book
 	$(BIN)/python tests/published.py book _build/jupyter_execute/book
-	$(if $(KERNELS),$(OTHER_KERNELS)) $(BIN)/pytest --nbval --nbval-sanitize-with tests/sanitize.cfg $(NBVAL) _build/jupyter_execute/book
+	$(if $(KERNELS),$(OTHER_KERNELS)) $(BIN)/pytest --nbval --nbval-sanitize-with tests/sanitize.cfg $(NBVAL) $(SIDE_BY_SIDE) \
+	  _build/jupyter_execute/book
 
 paper: .venv/.done $(if $(filter dask,$(BACKEND)),.venv/.dask)
 	$(PAPER) $(if $(FRESH),--fresh) --jobs $(or $(JOBS),1) $(if $(BACKEND),--backend $(BACKEND)) \
@@ -65,7 +74,7 @@ restamp: .venv/.done
 	$(PAPER) --restamp
 
 bench: .venv/.done
-	$(BIN)/python benchmarks/run.py
+	$(BIN)/python benchmarks/run.py $(TABLE)
 
 test-site: .venv/.site book
 	$(BIN)/pytest tests/site
@@ -86,7 +95,7 @@ clean:
 	rm -rf _build
 
 .venv/.done: requirements.txt constraints.txt pyproject.toml
-	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed; name one with make PYTHON=...")'
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11, 5) and "Python 3.11.5 or newer is needed; name one with make PYTHON=...")'
 	$(PYTHON) -m venv .venv
 	$(BIN)/pip install --disable-pip-version-check -q -r requirements.txt -c constraints.txt
 	@touch $@

@@ -1,8 +1,17 @@
-"""Style of the code cells of the pages: ruff's rules and its format; with --fix, mends them."""
+"""Style of the code cells of the pages: ruff's rules and its format; with --fix, mends them.
 
+Ruff knows notebooks: it sorts the imports of a cell by themselves, looks for their uses on the
+whole page, and lets the last line of a cell be its output. So each page becomes one for a moment.
+"""
+
+import json
+import os
 import re
 import subprocess
 import sys
+import tempfile
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -11,59 +20,103 @@ CELL = re.compile(
     r"(?P<code>(?s:.*?))^(?P=fence)$",
     re.M,
 )
-# A page is read from top to bottom: imports stand where they are first needed, and the last
-# expression of a cell is its output. White space between cells is ours.
-ALLOWED = "E402,B018,W293,W391"
+# Imports stand where they are first needed, and white space at the end of a cell is ours.
+CHECK = ["check", "--extend-ignore", "E402,W391"]
 FORMAT = [
     "format", "--line-length", "88",  # what fits beside the table of contents
-    "--config", "format.skip-magic-trailing-comma=true", "-",
+    "--config", "format.skip-magic-trailing-comma = true",
 ]  # fmt: skip
 
 
-def ruff(arguments: list[str], code: str) -> subprocess.CompletedProcess:
-    command = [sys.executable, "-m", "ruff", *arguments]
-    return subprocess.run(
-        command, input=code, cwd=ROOT, text=True, capture_output=True, check=False
-    )
+def ruff(arguments: list[str], notebooks: Iterable[Path]) -> str:
+    """What ruff prints about the notebooks, with the settings of the library."""
+    command = [
+        sys.executable,
+        "-m",
+        "ruff",
+        *arguments,
+        "--config",
+        "pyproject.toml",
+        *notebooks,
+    ]
+    result = subprocess.run(command, cwd=ROOT, text=True, capture_output=True, check=False)
+    if result.returncode > 1 and arguments[0] == "check":  # which reports syntax errors with 1
+        sys.exit(result.stderr)
+    return result.stdout
 
 
-def script(page: str) -> str:
-    """The code of a page, on the lines where it stands; every other line is empty."""
-    lines = [""] * (page.count("\n") + 1)
-    for cell in CELL.finditer(page):
-        first = page.count("\n", 0, cell.start("code"))
-        code = cell["code"].splitlines()
-        lines[first : first + len(code)] = code
-    return "\n".join(lines) + "\n"
+def as_notebook(page: str) -> str:
+    """The code cells of the page as a notebook."""
+    empty = {"cell_type": "code", "execution_count": None, "metadata": {}, "outputs": []}
+    cells = [{**empty, "source": cell["code"].removesuffix("\n")} for cell in CELL.finditer(page)]
+    metadata = {"language_info": {"name": "python"}}
+    notebook = {"cells": cells, "metadata": metadata, "nbformat": 4, "nbformat_minor": 4}
+    return json.dumps(notebook)
 
 
-def formatted(page: str) -> str:
+def with_cells_of(notebook: str, page: str) -> str:
+    """The page with the cells of the notebook in place of its own."""
+    sources = ("".join(cell["source"]) for cell in json.loads(notebook)["cells"])
+
     def replace(cell: re.Match) -> str:
-        result = ruff(FORMAT, cell["code"])
-        code = result.stdout if result.returncode == 0 else cell["code"]
-        return cell[0][: cell.start("code") - cell.start()] + code + cell["fence"]
+        code = next(sources)
+        head = cell[0][: cell.start("code") - cell.start()]
+        return head + code + "\n" * bool(code) + cell["fence"]
 
     return CELL.sub(replace, page)
 
 
-def main(fix: bool) -> int:
-    failed = False
-    for path in sorted((ROOT / "book").rglob("*.md")):
-        page, name = path.read_text("utf-8"), path.relative_to(ROOT).as_posix()
-        better = formatted(page)
-        if better != page:
-            if fix:
+def first_lines(page: str) -> list[int]:
+    """For each cell the number of its first line of code on the page."""
+    return [page.count("\n", 0, cell.start("code")) + 1 for cell in CELL.finditer(page)]
+
+
+@contextmanager
+def notebooks_of(folder: Path) -> Iterator[dict[Path, Path]]:
+    """The pages of the folder by their notebooks, which exist for the time of the block."""
+    pages = [path for path in folder.rglob("*.md") if ".ipynb_checkpoints" not in path.parts]
+    if not pages:  # ruff would take every file of the project
+        sys.exit(f"There is no page in {folder}.")
+    with tempfile.TemporaryDirectory() as temporary:
+        where = Path(temporary).resolve()
+        notebooks = {where / f"{k}.ipynb": page for k, page in enumerate(sorted(pages))}
+        for notebook, page in notebooks.items():
+            notebook.write_text(as_notebook(page.read_text("utf-8")), "utf-8")
+        yield notebooks
+
+
+def mend(folder: Path) -> None:
+    """Mend and format the cells of the pages in a folder, as far as ruff can."""
+    with notebooks_of(folder) as notebooks:
+        ruff([*CHECK, "--fix", "--exit-zero"], notebooks)
+        ruff(FORMAT, notebooks)
+        for notebook, path in notebooks.items():
+            page = path.read_text("utf-8")
+            better = with_cells_of(notebook.read_text("utf-8"), page)
+            if better != page:
                 path.write_text(better, "utf-8")
-                page = better
-            else:
-                print(f"{name}: cells not formatted; run `python tests/lint_pages.py --fix`")
-                failed = True
-        options = ["--quiet", "--output-format=concise", "--extend-ignore", ALLOWED]
-        result = ruff(["check", *options, "--stdin-filename", f"{name}.py", "-"], script(page))
-        failed |= result.returncode != 0
-        print((result.stdout + result.stderr).replace(".md.py:", ".md:"), end="")
-    return int(failed)
+
+
+def lint(folder: Path) -> list[str]:
+    """What is wrong with the cells of the pages in a folder, one line each."""
+    found = []
+    with notebooks_of(folder) as notebooks:
+        for item in json.loads(ruff([*CHECK, "--output-format=json"], notebooks)):
+            path, place = notebooks[Path(item["filename"])], item["location"]
+            line = first_lines(path.read_text("utf-8"))[item["cell"] - 1] + place["row"] - 1
+            found.append((path, line, f"{place['column']}: {item['code']} {item['message']}"))
+        ruff(FORMAT, notebooks)
+        for notebook, path in notebooks.items():
+            page = path.read_text("utf-8")
+            before, after = as_notebook(page), notebook.read_text("utf-8")
+            cells = zip(json.loads(before)["cells"], json.loads(after)["cells"], strict=True)
+            for line, (cell, better) in zip(first_lines(page), cells, strict=True):
+                if cell["source"] != "".join(better["source"]):
+                    found.append((path, line, " the cell is not formatted; --fix formats it"))
+    return [f"{os.path.relpath(path, ROOT)}:{line}:{text}" for path, line, text in sorted(found)]
 
 
 if __name__ == "__main__":
-    sys.exit(main(fix="--fix" in sys.argv[1:]))
+    if "--fix" in sys.argv[1:]:
+        mend(ROOT / "book")
+    sys.exit("\n".join(lint(ROOT / "book")) or 0)
