@@ -87,7 +87,7 @@ class Judge:
     """Runs tests on mutants in copies of the tree, `jobs` at a time; a context manager."""
 
     def __init__(self, root, jobs):
-        self.folder = tempfile.TemporaryDirectory(prefix="mutants-")
+        self.folder = tempfile.TemporaryDirectory(prefix="mutants-", ignore_cleanup_errors=True)
         self.trees, self.running, self.jobs = Queue(), set(), jobs
         for k in range(jobs):
             self.trees.put(shutil.copytree(root, Path(self.folder.name, str(k)), ignore=LEFT_OUT))
@@ -188,12 +188,21 @@ def main(arguments=None, root=ROOT):
                 print(f"{test.name} is red on the unchanged tree.", file=sys.stderr)
                 return 2
         verdicts = tqdm(judge.map(judge.kills, judged), total=len(judged), disable=None)
-        survivors = [m for m, killed in zip(judged, verdicts, strict=True) if not killed]
-    return report(sources, equivalent, judged, survivors, len(sites), options.out)
+        survivors = []
+        for mutant, killed in zip(judged, verdicts, strict=True):
+            if not killed:
+                survivors.append(mutant)
+                before, after = mutant.lines(sources[mutant.path])
+                where = f"lib/runproofs/{mutant.path}:{mutant.line}"
+                print(f"{where}\n   {before}\n-> {after}\n", flush=True)
+    if options.out:
+        lines = (": ".join((m.path, "\n-> ".join(m.lines(sources[m.path])))) for m in survivors)
+        Path(options.out).write_text("\n\n".join(f"{line}\n?" for line in lines), "utf-8")
+    return report(equivalent, judged, survivors, len(sites))
 
 
-def report(sources, equivalent, judged, survivors, sites, out):
-    """Print a line for each module and the survivors; 1 if too many survive."""
+def report(equivalent, judged, survivors, sites):
+    """Print a line for each module; 1 if too many survive."""
     columns = [Counter(m.path for m in group) for group in (judged, survivors, equivalent)]
     print(f"{'':40} judged  killed  survive  equivalent")
     for path in sorted({m.path for m in judged + equivalent}):
@@ -202,13 +211,6 @@ def report(sources, equivalent, judged, survivors, sites, out):
     killed = len(judged) - len(survivors)
     rate = killed / len(judged) if judged else 1
     print(f"{killed} of {len(judged)} killed, {rate:.1%}; {sites} mutants in all")
-    text = ""
-    for m in survivors:
-        before, after = m.lines(sources[m.path])
-        print(f"\nlib/runproofs/{m.path}:{m.line}\n   {before}\n-> {after}")
-        text += f"{m.path}: {before}\n-> {after}\nwhy no test can see it\n\n"
-    if out:
-        Path(out).write_text(text, "utf-8")
     return int(rate < NEEDED)
 
 
