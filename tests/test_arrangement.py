@@ -177,6 +177,8 @@ def test_sums_over_the_other_units():
     signs = as_points(middles(rays(W))) @ W.T > 0
     expected = [np.where(signs, row, off).sum(-1) for row in on]
     np.testing.assert_allclose(sector_sums(rays(W), on, off), expected, rtol=1e-15)
+    together = sector_sums(rays([W, 3 * W]), on[0], off)  # one sum for two networks
+    np.testing.assert_allclose(together, [expected[0], expected[0]], rtol=1e-15)
 
 
 def test_rays_that_nearly_coincide_leave_no_error_behind():

@@ -92,12 +92,9 @@ def test_many_discs_are_taken_in_pieces_and_more_units_than_a_piece_holds():
         alone = worst_case(TwoLayerNetwork(net.W[i], net.a[i], net.alpha[i]), x[i], y[i], 1.0)
         np.testing.assert_allclose(together.point[i], alone.point, atol=1e-14)
         np.testing.assert_allclose(together.margin[i], alone.margin, atol=1e-14)
-    net, x, y = random_problems(2, 5000, 2, np.random.default_rng(12))
-    points = x[:, None] + 0.5 * in_ball(500, 2, np.random.default_rng(13))
-    least = margin(net.at_each_point(), points, y[:, None]).min(-1)
-    exact = worst_case(net, x, y, 0.5).margin
-    assert (exact <= least).all()
-    np.testing.assert_allclose(exact, least, atol=0.05 * lipschitz(net).max())
+    W, a = np.tile(net.W[:2], (1250, 1)), np.tile(net.a[:2], 1250) / 1250
+    copies = worst_case(TwoLayerNetwork(W, a, net.alpha[:2]), x[:2], y[:2], 1.0)
+    np.testing.assert_allclose(copies.margin, together.margin[:2], rtol=1e-12)
 
 
 @pytest.mark.parametrize("scale", [1e-12, 1e6])
@@ -186,6 +183,12 @@ def test_golden_worst_case():
     net = TwoLayerNetwork(np.eye(2), [1.0, -1.0], 0.5)
     attack = worst_case(net, [0.3, 0.1], 1, 0.5)
     assert -attack.margin / np.sqrt(2) == pytest.approx(0.3535533906, rel=1e-9)
+
+
+def test_level_of_a_linear_network():
+    """b = 1 - z / (eps L): 2.6 and 10 at the point."""
+    net = TwoLayerNetwork([[3.0, 4.0]], [2.0], 1)
+    assert level(net, [0.3, 0.1], 1, 0.25) == pytest.approx(1 - 2.6 / 2.5, rel=1e-13)
 
 
 def test_radius_zero_and_zero_weights():

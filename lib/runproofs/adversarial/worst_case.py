@@ -30,7 +30,8 @@ def worst_case(network, x, y, eps):
     """
     x, y, eps = _checked(network, x, y, eps)
     if network.W.shape[-1] == 2:
-        return _in_pieces(_plane, CHUNK // (4 * network.W.shape[-2] + 2), network, x, y, eps)
+        size = max(1, CHUNK // (4 * network.W.shape[-2] + 2))
+        return _in_pieces(_plane, size, network, x, y, eps)
     return _faces(network, x, y, eps)
 
 
@@ -159,11 +160,11 @@ def _flat(network, x, y):
 
 
 def _in_pieces(solve, size, network, x, y, eps):
-    """Flatten the batch and call solve on pieces of it, of `size` balls or one."""
+    """Flatten the batch and call solve on pieces of it, of `size` balls."""
     batch, flat = batch_shape(network, x, y), _flat(network, x, y)
     points, margins = np.empty_like(flat[3]), np.empty_like(flat[4])
-    for i in range(0, len(points), max(1, size)):
-        piece = slice(i, i + max(1, size))
+    for i in range(0, len(points), size):
+        piece = slice(i, i + size)
         points[piece], margins[piece] = solve(*(array[piece] for array in flat), eps)
     return Attack(points.reshape(*batch, x.shape[-1]), margins.reshape(batch))
 

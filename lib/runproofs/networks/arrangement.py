@@ -44,7 +44,7 @@ def rays(W):
 def rays_of(w):
     """`rays` of rows w (..., m) that are complex numbers; nothing is checked."""
     m, alive = w.shape[-1], w != 0
-    normal = np.where(alive, w, 1)
+    normal = np.where(alive, w, 1)  # a zero row: rays at -90 and 90 degrees, active on neither side
     normal = normal / abs(normal)
     direction = np.concatenate([-1j * normal, 1j * normal], -1)
     angle = np.angle(direction)
@@ -56,7 +56,7 @@ def rays_of(w):
         np.take_along_axis(np.concatenate([alive, -1 * alive], -1), order, -1),
         # told by the order of the two rays: the sign of w_j^T u at a point between rays that nearly
         # coincide may contradict it, and the error would stay in all sums
-        alive & (angle[..., m:] < angle[..., :m]),
+        angle[..., m:] < angle[..., :m],
     )
 
 
