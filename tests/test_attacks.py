@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 import torch
+from classifiers import NORMS, batch, lengths, linear, mlp
 from hypothesis import given
 from hypothesis import strategies as st
 from torch import nn
@@ -14,34 +15,9 @@ from runproofs.data import digits
 from runproofs.networks import two_layer
 from runproofs.training import step_decay
 
-NORMS = [math.inf, 2]
 BINARY = two_layer.TwoLayerNetwork(
     *(np.random.default_rng(0).standard_normal(s) for s in ((6, 20), 6)), 0
 )
-
-
-def linear(*rows):
-    """The classifier x -> (v_k^T x)_k."""
-    V = torch.tensor(rows, dtype=torch.float64)
-    return lambda x: x @ V.T
-
-
-def mlp(outputs, inputs=12, seed=0):
-    torch.manual_seed(seed)
-    model = nn.Sequential(nn.Linear(inputs, 16), nn.Tanh(), nn.Linear(16, outputs))
-    return model.double()
-
-
-def batch(n, inputs=12, outputs=3, seed=0):
-    g = torch.Generator().manual_seed(seed)
-    x = torch.rand(n, inputs, generator=g, dtype=torch.float64)
-    if outputs == 1:
-        return x, 2.0 * torch.randint(2, (n,), generator=g) - 1
-    return x, torch.randint(outputs, (n,), generator=g)
-
-
-def lengths(delta, norm):
-    return torch.linalg.vector_norm(delta.flatten(1), norm, dim=1)
 
 
 # ---------------------------------------------------------------- losses
@@ -286,56 +262,6 @@ def test_plain_raw_pgd_is_weak_on_confident_networks_and_reflected_is_not():
     assert (attacks.margin(model(x), y) > 0).all()
     assert errors[1] > 2 * errors[0]
     assert errors[1] > 0.2
-
-
-# ---------------------------------------------------------------- arguments
-
-GOOD = {"norm": 2, "eps": 0.1, "step_size": 0.1, "steps": 2}
-
-
-@pytest.mark.parametrize(
-    ("change", "sentence"),
-    [
-        ({"y": torch.tensor([0, 3, 1, 1])}, "labels 0 to 2, but it contains 3"),
-        ({"y": torch.tensor([0, -1, 1, 1])}, "labels 0 to 2"),
-        ({"y": torch.tensor([0, 0.5, 1, 1])}, "labels 0 to 2"),
-        ({"y": torch.tensor([0, 1])}, "y must have shape"),
-        ({"model": mlp(1)}, "labels -1 and 1, but it contains"),
-        ({"model": lambda x: model_of_wrong_shape(x)}, "model must return logits"),
-        ({"model": lambda x: mlp(3)(x)[:2]}, "model must return logits"),
-        ({"x": torch.full((4, 12), math.nan)}, "x must have finite entries"),
-        ({"x": torch.full((4, 12), 1.5)}, "x must lie in the box"),
-        ({"x": torch.zeros(4, 12, dtype=torch.long)}, "x must be"),
-        ({"x": torch.zeros(0, 12)}, "x must be"),
-        ({"eps": -0.1}, "eps must"),
-        ({"eps": math.nan}, "eps must"),
-        ({"step_size": -1}, "step_size must"),
-        ({"steps": 0}, "steps must"),
-        ({"steps": 1.5}, "steps must"),
-        ({"norm": 1}, "norm must"),
-        ({"loss": "hinge"}, "loss must"),
-        ({"reduction": "none"}, "reduction must"),
-        ({"random_start": True}, "generator must"),
-    ],
-)
-def test_bad_arguments_get_one_clear_sentence(change, sentence):
-    x, y = batch(4)
-    call = {"model": mlp(3), "x": x, "y": y, **GOOD, **change}
-    call["x"] = call["x"].double() if call["x"].is_floating_point() else call["x"]
-    with pytest.raises(ValueError, match=sentence) as error:
-        attacks.pgd(call.pop("model"), call.pop("x"), call.pop("y"), **call)
-    assert str(error.value).endswith(".")
-    assert str(error.value).count(". ") == 0
-
-
-def model_of_wrong_shape(x):
-    return x.reshape(len(x), 3, 4)
-
-
-def test_all_targets_needs_several_logits():
-    x, y = batch(4, outputs=1)
-    with pytest.raises(ValueError, match="at least two logits"):
-        attacks.all_targets(mlp(1), x, y, **GOOD)
 
 
 def test_step_decay_is_the_schedule_of_the_experiments():

@@ -72,6 +72,39 @@ def test_projection_agrees_with_a_constrained_minimizer():
     np.testing.assert_allclose(margin_attacks.project(u, x, 0.5), found, atol=1e-6)
 
 
+@pytest.mark.parametrize("scale", [1e-300, 1e-200, 1e-160, 1, 1e160, 1e200, 1e300])
+def test_projection_knows_no_scale(scale):
+    """3, 4, 5 at scales whose squares under- or overflow; other radii, and another centre."""
+    u, x = scale * np.array([[3.0, 4], [0.3, 0.4], [0, 0]]), np.zeros(2)
+    expected = scale * np.array([[0.6, 0.8], [0.3, 0.4], [0, 0]])
+    np.testing.assert_allclose(margin_attacks.project(u, x, scale), expected, rtol=1e-15)
+    x = scale * np.array([2.0, -1])
+    expected = x + 2 * scale * np.array([1, 5]) / 26**0.5
+    np.testing.assert_allclose(margin_attacks.project(u[0], x, 2 * scale), expected, rtol=1e-14)
+    np.testing.assert_array_equal(margin_attacks.project(u[0], x, 0), x)
+
+
+def test_projection_from_far_away():
+    np.testing.assert_allclose(margin_attacks.project([3e200, -4e200], [1, 2], 5), [4, -2])
+    np.testing.assert_allclose(
+        margin_attacks.project([3e200, 4e200], [0, 0], 1e-200), [6e-201, 8e-201], rtol=1e-14
+    )
+    with pytest.raises(ValueError, match="from x to u must be shorter"):
+        margin_attacks.project([1.7e308, 0], [-1.7e308, 0], 1)
+
+
+def test_points_of_the_ball_come_back_to_the_bit():
+    rng = np.random.default_rng(0)
+    x, u = rng.standard_normal((2, 500, 3))
+    inside = np.linalg.norm(u - x, axis=1) < 2
+    assert 100 < inside.sum() < 400
+    found = margin_attacks.project(u, x, 2)
+    np.testing.assert_array_equal(found[inside], u[inside])
+    np.testing.assert_allclose(np.linalg.norm(found - x, axis=1)[~inside], 2, rtol=1e-14)
+    each = margin_attacks.project(u[:, None], x[:7], 2)  # every u about seven centres
+    np.testing.assert_array_equal(each[3, 5], margin_attacks.project(u[3], x[5], 2))
+
+
 # ---------------------------------------------------------------- Algorithm 5
 
 
@@ -88,6 +121,72 @@ def test_pgd_is_the_loop_of_algorithm_5(loss, seed):
     best = margin_attacks.pgd(net, x, y, 0.7, **options)
     assert best.margin == path.margin.min()
     np.testing.assert_array_equal(best.point, path.point[path.margin.argmin()])
+
+
+@pytest.mark.parametrize("step", [1e20, 1e200, 1e300])
+def test_steps_far_out_of_the_ball_end_on_its_surface(step):
+    """Raw ascent on the margin of a linear network: one step, however long, is the optimum."""
+    net = TwoLayerNetwork([[3.0, 4]], [1.0], 1)
+    optimum = [1 - 0.3, 2 - 0.4]
+    found = margin_attacks.pgd(net, [1, 2], 1, 0.5, step_size=step, visits=3, loss="margin")
+    np.testing.assert_allclose(found.point, optimum, rtol=1e-15)
+    options = {"step_size": step, "visits": 3, "loss": "margin"}
+    found = margin_attacks.pgd_hidden(net, [[1, 2]], 1, 0.5, **options)
+    np.testing.assert_allclose(found.point, [optimum], rtol=1e-15)
+
+
+@pytest.mark.parametrize("scale", [1e-170, 1e-90, 1e90])
+def test_hidden_space_pgd_knows_no_scale_of_the_inputs(scale):
+    rng = np.random.default_rng(0)
+    net = TwoLayerNetwork(rng.standard_normal((4, 7)), rng.standard_normal(4), 0.3)
+    x, y = rng.standard_normal((5, 7)), rng.choice([-1, 1], 5)
+    options = {"visits": 6, "loss": "margin"}
+    plain = margin_attacks.pgd_hidden(net, x, y, 0.4, step_size=0.1, **options)
+    found = margin_attacks.pgd_hidden(
+        net, scale * x, y, 0.4 * scale, step_size=0.1 * scale, **options
+    )
+    np.testing.assert_allclose(found.point / scale, plain.point, rtol=1e-12)
+    assert np.linalg.norm(plain.point - x, axis=1).min() > 0.3
+
+
+def test_margins_that_overflow_are_no_robustness():
+    net = TwoLayerNetwork([[1e300, 1e300]], [1e300], 1)
+    for attack in (margin_attacks.pgd, margin_attacks.pgd_path, margin_attacks.pgd_hidden):
+        with pytest.raises(ValueError, match="margin overflows"), np.errstate(all="ignore"):
+            attack(net, [[1.0, 2.0]], 1, 1, step_size=1, visits=2)
+
+
+def test_clean_is_the_point_itself_for_the_whole_batch():
+    net, _, _ = problem(4, 6)
+    found = margin_attacks.clean(net, np.arange(4.0), 1, 0.3)
+    np.testing.assert_array_equal(found.point, np.tile(np.arange(4.0), (6, 1)))
+    np.testing.assert_array_equal(found.margin, two_layer.margin(net, np.arange(4.0), 1))
+    found = margin_attacks.pgd(net, np.arange(4.0), 1, 0, step_size=1, visits=3)
+    assert found.point.shape == (6, 4)
+
+
+def test_each_point_may_have_its_own_step():
+    net, x, y = problem(4, 6)
+    steps = np.array([0, 0.1, 0.2, 0.3, 0.4, 5])
+    together = margin_attacks.pgd_path(net, x, y, 0.6, step_size=steps, visits=4)
+    single = TwoLayerNetwork(net.W[0], net.a[0], net.alpha[0])
+    hidden = margin_attacks.pgd_hidden(single, x, y, 0.6, step_size=steps, visits=4)
+    for i in range(6):
+        one = TwoLayerNetwork(net.W[i], net.a[i], net.alpha[i])
+        alone = margin_attacks.pgd_path(one, x[i], y[i], 0.6, step_size=steps[i], visits=4)
+        np.testing.assert_allclose(together.point[:, i], alone.point, atol=1e-13)
+        alone = margin_attacks.pgd(single, x[i], y[i], 0.6, step_size=steps[i], visits=4)
+        np.testing.assert_allclose(hidden.point[i], alone.point, atol=1e-13)
+
+
+def test_first_of_equal_margins_is_returned():
+    """A network that is constant: the point itself, and not one visited later."""
+    net = TwoLayerNetwork([[1.0, 0], [-1, 0]], [1.0, 1.0], 1)
+    for attack in (margin_attacks.pgd, margin_attacks.pgd_as_printed):
+        found = attack(net, [1.0, 2], 1, 1, step_size=0.1, visits=4)
+        np.testing.assert_array_equal(found.point, [1, 2])
+    found = margin_attacks.pgd_hidden(net, [[1.0, 2]], 1, 1, step_size=0.1, visits=4)
+    np.testing.assert_array_equal(found.point, [[1, 2]])
 
 
 def test_pgd_returns_the_best_visited_point_and_not_the_last():
@@ -175,6 +274,15 @@ def test_clipping_leaves_the_row_space():
 NET = TwoLayerNetwork(np.eye(2), [1.0, 1.0], 0.5)
 
 
+def attack(x=(1.0, 2.0), y=1, eps=1, **change):
+    return margin_attacks.pgd(NET, x, y, eps, **{"step_size": 1, "visits": 3} | change)
+
+
+def hidden(y=1, eps=1, **change):
+    options = {"step_size": 1, "visits": 3} | change
+    return margin_attacks.pgd_hidden(NET, [[1.0, 2.0]], y, eps, **options)
+
+
 @pytest.mark.parametrize(
     ("call", "name"),
     [
@@ -194,6 +302,33 @@ NET = TwoLayerNetwork(np.eye(2), [1.0, 1.0], 0.5)
         ),
         (lambda: margin_attacks.pgd_hidden(NET, [1.0, 2.0], 1, 1, step_size=1, visits=1), "x"),
         (lambda: margin_attacks.project([1.0, 2.0], [1.0, 2.0], -1), "eps"),
+        (lambda: margin_attacks.project(1.0, 1.0, 1), "x must have a last axis"),
+        (lambda: margin_attacks.project([], [], 1), "x must have a last axis"),
+        (lambda: margin_attacks.project([1.0], [1.0, 2.0], 1), "u must"),
+        (lambda: margin_attacks.project(np.ones((3, 2)), np.ones((4, 2)), 1), "batch axes"),
+        (lambda: margin_attacks.project([np.nan, 1], [1.0, 2.0], 1), "u must"),
+        (lambda: margin_attacks.project(torch.ones(2).requires_grad_(), [1.0, 2.0], 1), "u must"),
+        (lambda: margin_attacks.clean(NET, [1.0, 2.0], 1, -1), "eps"),
+        (lambda: margin_attacks.clean(NET, [1.0], 1, 1), "x must"),
+        (lambda: attack(x=np.ones((6, 2)), step_size=np.ones(5)), "step_size must"),
+        (lambda: attack(step_size=np.ones(5)), "step_size must"),
+        (lambda: attack(step_size=lambda t: -1), "step_size must"),
+        (lambda: attack(step_size=lambda t: [0.1, 0.2]), "step_size must"),
+        (lambda: attack(step_size=lambda t: np.nan if t else 1), "step_size must"),
+        (lambda: attack(step_size=None), "step_size must"),
+        (lambda: attack(loss=["ce"]), "loss must"),
+        (lambda: attack(visits=2.5), "visits must"),
+        (lambda: hidden(step_size=np.ones(5)), "step_size must"),
+        (lambda: hidden(step_size=lambda t: -1), "step_size must"),
+        (lambda: hidden(bias=np.ones(3)), "bias must"),
+        (lambda: hidden(bias=np.ones((1, 2))), "bias must"),
+        (lambda: hidden(bias="a"), "bias must"),
+        (lambda: hidden(bias=[1, np.nan]), "bias must"),
+        (lambda: hidden(offset=[1.0]), "offset must"),
+        (lambda: hidden(offset=np.inf), "offset must"),
+        (lambda: hidden(eps=-1), "eps must"),
+        (lambda: hidden(y=[1, -1]), "y must"),
+        (lambda: hidden(y=0), "y must"),
     ],
 )
 def test_bad_arguments_are_named_in_one_sentence(call, name):

@@ -126,6 +126,8 @@ def pgd_hidden(
     W, a = network.W, network.a
     m, d = W.shape
     x, y = labelled(network, arguments.points("x", x, d, axes=2), y)
+    if y.shape not in ((), (len(x),)):
+        raise ValueError(f"y must have shape ({len(x)},), but its shape is {y.shape}.")
     y = np.broadcast_to(y, len(x))[:, None]
     bias, offset = arguments.reals("bias", bias), arguments.reals("offset", offset)
     if bias.shape not in ((), (m,)) or offset.ndim:
@@ -226,11 +228,12 @@ def _lengths(v):
     return lengths
 
 
+@np.errstate(over="ignore", invalid="ignore")  # `_lengths` sees to it
 def _project(u, x, eps):
     v = u - x
     lengths = _lengths(v)
     outside = lengths > eps
-    return np.where(outside, x + eps * (v / np.where(outside, lengths, 1)), u)
+    return np.where(outside, x + eps * (v / np.where(outside, lengths, np.inf)), u)
 
 
 def _better(best, visited):

@@ -1,0 +1,168 @@
+"""The bounds on attacks by hand, by torch, in exact arithmetic, and where they are nearly tight."""
+
+import doctest
+from fractions import Fraction
+from math import exp, inf, log, nan
+
+import numpy as np
+import pytest
+import torch
+
+from runproofs.adversarial import attacks as torch_attacks
+from runproofs.adversarial import margin_attacks
+from runproofs.adversarial.margin_attacks import pgd
+from runproofs.adversarial.worst_case import level
+from runproofs.bounds import attacks, robust
+from runproofs.networks.two_layer import TwoLayerNetwork
+
+NU, GAMMA, R = 0.15, 0.4, 1.0
+Z = 0.921422508655  # there sigmoid^2 / ln(1 + e^z) is largest, since 2 (1 - sigmoid) ln = sigmoid
+K = 1 / (1 + exp(-Z)) ** 2 / log(1 + exp(Z))
+
+
+@pytest.mark.parametrize("module", [attacks, robust, margin_attacks, torch_attacks])
+def test_examples_in_docstrings(module):
+    found = doctest.testmod(module)
+    assert found.attempted > 0
+    assert found.failed == 0
+
+
+# ---------------------------------------------------------------- attacks
+
+
+def test_thresholds_steps_and_visits_by_hand():
+    np.testing.assert_allclose(attacks.half_threshold([0.5, 2], 0.75, 3), [0.375, 1.5], rtol=1e-15)
+    assert attacks.beta_threshold(0.5, 0.75, 3) == 0.75
+    np.testing.assert_allclose(attacks.attack_step([2, 0.5], 3), [1 / 36, 4 / 9], rtol=1e-15)
+    np.testing.assert_allclose(attacks.attack_visits([0.5, 1], 0.5, 0.1), [40, 160], rtol=1e-14)
+
+
+def test_both_sides_of_lemma_18_and_of_its_neighbours_by_torch():
+    """Steps, visits and radii other than 1; eps^2 / (eta T) = .25 / 3."""
+    z = torch.tensor([0.7, -1.2], dtype=torch.float64, requires_grad=True)
+    torch.nn.functional.softplus(-z).sum().backward()
+    p = -z.grad.numpy()
+    sides = attacks.lemma_18(0.7, -1.2, 0.5, 0.3, 10)
+    np.testing.assert_allclose(sides, [p[0], 2 * p[1] + 1 / 3], rtol=1e-14)
+    logs = torch.nn.functional.logsigmoid(torch.tensor([-0.35, 1.2], dtype=torch.float64))
+    sides = attacks.equation_6_5(0.7, -1.2, 0.5, 0.3, 10)
+    np.testing.assert_allclose(sides, [2 * logs[0], logs[1] + 0.25 / 3], rtol=1e-14)
+    h = torch.nn.functional.softplus(torch.tensor([-1.2, 0.7 + 0.6 * 0.5 * 1.5])).numpy()
+    sides = attacks.reflected_pgd(0.7, -1.2, 0.5, 0.4, 1.5, 0.3, 10)
+    np.testing.assert_allclose(sides, [(2 - K) * h[0], 2 * h[1] + 0.25 / 3], rtol=1e-6)
+
+
+def test_reflected_pgd_is_nearly_an_equality():
+    """One linear unit, a single visit: the left side is more than 94 % of the right."""
+    z = 0.92
+    distance = 1 / (1 + exp(-z))
+    sides = attacks.reflected_pgd(z - distance, z, distance, 1, 1, 1, 1)
+    assert 0.94 < sides.left / sides.right <= 1
+
+
+def test_surrogate_factor_by_hand():
+    assert attacks.surrogate_factor(2, 0.5, 16) == pytest.approx(4 * exp(0.5), rel=1e-14)
+    assert attacks.surrogate_factor(1, 1, 1e12) == pytest.approx(4)
+    k = attacks.self_bounding_constant()
+    assert attacks.surrogate_factor(1, 1, 1e12, k) == pytest.approx(2.388, abs=1e-3)
+    expected = 4 ** (1 / (2 - K)) * exp(0.5 / (2 - K))
+    assert attacks.surrogate_factor(2, 0.5, 16, k) == pytest.approx(expected, rel=1e-9)
+
+
+def test_visits_are_exact_for_all_numbers_of_two_decimals():
+    """Against integers: with excess k / 100 the power is 10000 / k^2."""
+    for i in range(101):
+        for j in range(100 - i + 1, 251):
+            k, b, alpha = i + j - 100, j / 100, i / 100
+            assert attacks.margin_pgd_visits(b, alpha) == 10_000 // k**2 + 1, (b, alpha)
+            assert attacks.visits_at_level(b, alpha) == -(-10_000 // k**2), (b, alpha)
+
+
+def test_visits_where_the_power_is_no_integer_or_barely_one():
+    assert attacks.visits_at_level(0.4, 0.8) == 25  # the least level above .4 needs no more
+    assert attacks.margin_pgd_visits(np.nextafter(0.4, 1), 0.8) == 25
+    assert attacks.margin_pgd_visits(0.4, 0.8) == 26
+    assert attacks.margin_pgd_visits(np.nextafter(0.4, 0), 0.8) == 26
+    assert attacks.visits_at_level(np.nextafter(0.4, 0), 0.8) == 26
+    for b in (0.7001, 0.50003, 1.234567, 0.5000000001):
+        power = 1 / (Fraction(str(b)) - Fraction(1, 2)) ** 2
+        assert attacks.margin_pgd_visits(b, 0.5) == power.__floor__() + 1
+        assert attacks.visits_at_level(b, 0.5) == power.__ceil__()
+    assert attacks.margin_pgd_visits(1, np.array(0.5)) == 5
+
+
+@pytest.mark.parametrize(("loss", "sign"), [("ce", 1), ("reflected", -1)])
+def test_flow_times_are_those_of_the_flow(loss, sign):
+    """dz/dt = -slope^2 / (1 + e^(+-z)), integrated numerically from 3 to 0."""
+    z = np.linspace(0, 3, 20_001)
+    time = np.trapezoid(1 + np.exp(sign * z), z) / 2.5**2
+    assert attacks.flow_time(3.0, 2.5, loss) == pytest.approx(time, rel=1e-7)
+
+
+def test_surrogate_bounds_the_probability_of_an_attack_at_half_the_threshold():
+    rng = np.random.default_rng(0)
+    net = TwoLayerNetwork(rng.standard_normal((500, 3, 2)), rng.uniform(-1, 1, (500, 3)), 0.6)
+    x, y = rng.standard_normal((500, 2)), rng.choice([-1.0, 1.0], 500)
+    L = np.linalg.norm(net.a, axis=1) * np.linalg.norm(net.W, 2, axis=(1, 2))
+    for steps in (1, 5, 50):
+        found = pgd(net, x, y, 1, step_size=1 / L**2, visits=steps).margin
+        factors = [attacks.surrogate_factor(1, L**-2, steps, k) for k in (1, 0.40727)]
+        reached = level(net, x, y, 1.0) >= 1 - 0.6
+        for factor in factors:
+            assert (reached <= factor / (1 + np.exp(found))).all()
+        assert (factors[1] <= factors[0]).all()
+
+
+@pytest.mark.parametrize(("loss", "sign"), [("ce", 1), ("reflected", -1)])
+def test_flow_times_near_0_below_it_and_far_away(loss, sign):
+    """The series 2z + sign z^2 / 2, where e^z + z - 1 has lost half of its digits."""
+    z = np.array([1e-10, 1e-5, 1e-4])
+    series = 2 * z + sign * z**2 / 2 + z**3 / 6 + sign * z**4 / 24
+    np.testing.assert_allclose(attacks.flow_time(z, 1, loss), series, rtol=1e-15)
+    np.testing.assert_array_equal(attacks.flow_time([-1, 0, -800], 2, loss), 0)
+    by_hand = {"ce": exp(30) + 29, "reflected": 31 - exp(-30)}[loss] / 9
+    assert attacks.flow_time(30, 3, loss) == pytest.approx(by_hand, rel=1e-14)
+
+
+# ---------------------------------------------------------------- arguments
+
+
+@pytest.mark.parametrize(
+    ("call", "name"),
+    [
+        (lambda: attacks.half_threshold(-1, 0.5, 1), "eps"),
+        (lambda: attacks.beta_threshold(1, 1.5, 1), "alpha"),
+        (lambda: attacks.half_threshold(1, 0.5, [1, nan]), "A"),
+        (lambda: attacks.attack_step(0, 1), "A"),
+        (lambda: attacks.attack_step(1, [2, 0]), "norm"),
+        (lambda: attacks.attack_visits(-1, 1, 1), "eps"),
+        (lambda: attacks.attack_visits(1, 0, 1), "step_size"),
+        (lambda: attacks.attack_visits(1, 1, 0), "error"),
+        (lambda: attacks.lemma_18(nan, 0, 1, 1, 1), "z_star"),
+        (lambda: attacks.lemma_18(0, "a", 1, 1, 1), "z_attack"),
+        (lambda: attacks.equation_6_5(inf, 0, 1, 1, 1), "z_star"),
+        (lambda: attacks.equation_6_5(0, inf, 1, 1, 1), "z_attack"),
+        (lambda: attacks.lemma_18(0, 0, 1, 1, 0), "visits"),
+        (lambda: attacks.reflected_pgd(nan, 0, 1, 0.5, 1, 1, 1), "z_star"),
+        (lambda: attacks.reflected_pgd(0, nan, 1, 0.5, 1, 1, 1), "z_attack"),
+        (lambda: attacks.reflected_pgd(0, 0, -1, 0.5, 1, 1, 1), "distance"),
+        (lambda: attacks.reflected_pgd(0, 0, 1, -0.5, 1, 1, 1), "alpha"),
+        (lambda: attacks.reflected_pgd(0, 0, 1, 0.5, -1, 1, 1), "L"),
+        (lambda: attacks.surrogate_factor(1, -1, 1), "step_size"),
+        (lambda: attacks.surrogate_factor(1, 1, 1, 0.4), "k"),
+        (lambda: attacks.surrogate_factor(1, 1, 1, 1.1), "k"),
+        (lambda: attacks.margin_pgd_visits(0.5, 0.5), "level"),
+        (lambda: attacks.margin_pgd_visits(-1, 0.5), "level"),
+        (lambda: attacks.margin_pgd_visits(1, 2), "alpha"),
+        (lambda: attacks.visits_at_level(0.2, 0.8), "b0"),
+        (lambda: attacks.visits_at_level(1, [0.5, 0.6]), "alpha"),
+        (lambda: attacks.flow_time(nan, 1), "z"),
+        (lambda: attacks.flow_time(1, 0), "slope"),
+        (lambda: attacks.flow_time(1, 1, "margin"), "loss"),
+    ],
+)
+def test_bad_arguments_are_named_in_one_sentence(call, name):
+    with pytest.raises(ValueError, match=rf"(^|\b){name}\b.*") as error:
+        call()
+    assert str(error.value).count(". ") == 0
+    assert str(error.value).endswith(".")
