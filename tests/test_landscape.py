@@ -362,6 +362,7 @@ I, nan = np.eye(2), float("nan")
             "H must be symmetric, but it differs",
         ),
         (lambda: landscape.least_eigenvalue([I, [[1, 5], [0, 1]]]), "H must be symmetric"),
+        (lambda: landscape.least_eigenvalue([1e20 * I, [[1, 5], [0, 1]]]), "H must be symmetric"),
         (lambda: landscape.is_strict_saddle([[1, 5], [0, 1]]), "H must be symmetric"),
         (
             lambda: landscape.critical_points(I, 1, 1, "a"),

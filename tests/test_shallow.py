@@ -341,6 +341,11 @@ def test_an_indefinite_second_moment_is_refused_where_it_shows():
         shallow.objective(0 * U, 0 * V, np.eye(2, 4, 2), 1, C)
     nearly = np.diag([1.0, 1, 1, -1e-11])  # rounding
     shallow.objective(0 * U, 0 * V, np.eye(2, 4, 2), 1, nearly)
+    for scale, length in ((1e9, 1.0), (1e-9, 1.0), (1.0, 1e6), (1.0, 1e-6)):  # both are relative
+        X = length * np.eye(2, 4, 2)
+        shallow.objective(0 * U, 0 * V, X, 1, scale * nearly)
+        with pytest.raises(ValueError, match="C must be positive semidefinite"):
+            shallow.objective(0 * U, 0 * V, X, 1, scale * C)
     skewed = np.diag([1.0, 2, 3, 4]) + 1e-12 * np.eye(4, k=1)
     assert shallow.objective(U, V, M, 1, skewed) == pytest.approx(
         shallow.objective(U, V, M, 1, np.diag([1.0, 2, 3, 4])), rel=1e-11
