@@ -195,7 +195,8 @@ def positive_part(sigma, mu):
     holds on a prefix and has no difference of large numbers that nearly agree.
     """
     gaps = np.append(0.0, np.cumsum(np.arange(1, sigma.size) * (sigma[:-1] - sigma[1:])))
-    rank = int(np.count_nonzero(sigma > mu * gaps))
+    with np.errstate(over="ignore"):  # infinity is no less than any sigma
+        rank = int(np.count_nonzero(sigma > mu * gaps))
     if rank == 0:
         return sigma[:0], 0.0
     last = sigma[rank - 1]
