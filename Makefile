@@ -28,8 +28,7 @@ OTHER_KERNELS := OPENBLAS_CORETYPE=Sandybridge ATEN_CPU_CAPABILITY=default
 export OMP_NUM_THREADS ?= 1
 export JUPYTER_PREFER_ENV_PATH := 1
 
-.PHONY: book test page lint lab reproduce paper restamp sabotage bench test-site test-agreement test-convex test-dask \
-        test-data clean
+.PHONY: book test page lint lab reproduce paper restamp sabotage bench test-site test-agreement test-convex test-dask test-data mutants clean
 
 book: .venv/.done
 	@# After an unfinished build Sphinx would not repeat the warnings of pages it has read.
@@ -121,7 +120,6 @@ clean:
 	$(BIN)/pip install --disable-pip-version-check -q -r requirements-dask.txt -c constraints.txt
 	@touch $@
 
-.PHONY: mutants
 mutants: N ?= 200
 mutants: SEED ?= 0
 mutants: JOBS ?= 2

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from sphinx.application import Sphinx
 
-from runproofs.book import autodoc, claims
+from runproofs.book import autodoc, rows
 from runproofs.linear import deep, shallow
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -97,7 +97,7 @@ def test_the_library_has_every_public_function_once():
     assert len(entries) == len(set(entries)) > 200
     assert {autodoc.identity(item) for item in (shallow.objective, deep.objective)} < set(entries)
     assert not any("._" in name or ".autodoc." in name for name in entries)
-    assert "equal" in autodoc.members(claims.Check)
+    assert "equal" in autodoc.members(rows.Row)
 
 
 @pytest.fixture(scope="module")

@@ -26,7 +26,7 @@ with claim("{claim}", tol=1e-12) as check:
 SEEING = "equal(regularizer([[1.0]], [[2.0]], factor), 4 * 3)"
 BLIND = "equal(regularizer([[1.0]], [[2.0]], factor), regularizer([[1.0]], [[2.0]], factor))"
 CLAIM = "thesis/equation-2.3"
-DOUBLED = ("double it", "linear.shallow.regularizer", "return lam * (", "return 2 * lam * (")
+DOUBLED = ("double it", "linear.shallow.regularizer", "_regularizer(U", "2 * _regularizer(U")
 TYPED = ("another factor", "page", "factor = 3", "factor = 4")
 
 
@@ -49,8 +49,8 @@ def test_a_card_that_sees_turns_red(book):
     book(SEEING)
     said = []
     assert saboteur.check(tasks(DOUBLED, TYPED), jobs=1, out=said.append) == []
-    assert [line.split(" | ")[1:3] for line in said] == [
-        ["double it", "a row"], ["another factor", "a row"],
+    assert sorted(line.split(" | ")[1:3] for line in said) == [
+        ["another factor", "a row"], ["double it", "a row"],
     ]  # fmt: skip
     assert regularizer([[1.0]], [[2.0]], 3) == 12, "only the child was broken"
 
@@ -70,7 +70,7 @@ def test_a_page_that_is_red_by_itself_is_reported(book):
 
 def test_a_crash_is_not_noticing(book):
     book(SEEING)
-    crash = ("let it crash", "linear.shallow.regularizer", "return lam * (", "return nobody * (")
+    crash = ("let it crash", "linear.shallow.regularizer", "_regularizer(U", "nobody(U")
     (wrong,) = saboteur.check(tasks(crash), jobs=1, out=[].append)
     assert "stays green" in wrong
 
@@ -80,7 +80,7 @@ def test_a_change_reaches_functions_that_were_imported_before(monkeypatch):
         masks.all_masks, "__code__", masks.all_masks.__code__
     )  # restored at the end
     early = masks.all_masks
-    swap = Sabotage("", "", "", "masks.all_masks", "theta**kept * ", "theta**(2 * kept) * ")
+    swap = Sabotage("", "", "", "masks.all_masks", "theta**k * ", "theta**(2 * k) * ")
     _, before = early(1, 0.5)
     try:
         break_library(swap)

@@ -6,7 +6,6 @@ from functools import partial
 import numpy as np
 import pytest
 import torch
-from scipy.integrate import quad
 from torch.nn.functional import softplus
 
 from runproofs import data
@@ -156,13 +155,6 @@ def test_clean_margins_are_those_of_the_closed_form(net, batch):
     torch.testing.assert_close(z, ascent(net, x, y, "plain")[1])
     torch.testing.assert_close(squares, (g * g).sum(1))
     assert not z.requires_grad
-
-
-def test_the_plain_total_is_the_time_of_the_flow():
-    """dz / dt = -1 / (1 + e^z) for gradients of length 1, so that z takes the integral."""
-    margins = [-2.0, 0.0, 0.3, 2.5, 7.0]
-    expected = [quad(lambda v: 1 + math.exp(v), 0, max(z, 0))[0] for z in margins]
-    np.testing.assert_allclose(ch6.plain_total(torch.tensor(margins)), expected, rtol=1e-5)
 
 
 def test_labels_and_splits_of_the_two_data_sets(monkeypatch):
