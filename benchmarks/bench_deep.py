@@ -1,4 +1,4 @@
-"""Benchmarks of Chapter 3: sub-regularizers, the convex program, and SGD with dropout."""
+"""Benchmarks of Chapter 3: sub-regularizers, second moments, enumeration, SGD with dropout."""
 
 from functools import partial
 from itertools import combinations, pairwise, product
@@ -8,6 +8,7 @@ import numpy as np
 import torch
 from bench_shallow import seconds
 
+from runproofs.linalg import root_and_inverse
 from runproofs.linear import deep
 
 torch.set_num_threads(1)
@@ -121,4 +122,46 @@ def sampled_training():
     )
 
 
-TABLES = [subregularizers, sampled_training]
+def roots_by_four_factorizations(C):
+    """C^{1/2} and its inverse by a check, a root and an inversion that know nothing of another."""
+    for _ in range(2):  # that C is semidefinite, that it is definite
+        np.linalg.eigvalsh(C)
+    values, W = np.linalg.eigh(C)
+    root = (W * np.sqrt(values)) @ W.T
+    return root, np.linalg.inv(root)
+
+
+def second_moments():
+    """Root of a second moment and its inverse: one factorization against four, milliseconds"""
+    rng = np.random.default_rng(0)
+    yield f"{'':10}{'four':>9}{'one':>9}{'ratio':>7}{'|R^-1 C R^-1 - I|':>21}"
+    for d in (50, 200, 784):
+        A = rng.standard_normal((d, 2 * d))
+        C = A @ A.T / d
+        a = seconds(partial(roots_by_four_factorizations, C))
+        b = seconds(partial(root_and_inverse, C))
+        _, inverse = root_and_inverse(C)
+        error = np.linalg.norm(inverse @ C @ inverse - np.eye(d), 2)
+        yield f"d = {d:3}   {1e3 * a:9.2f}{1e3 * b:9.2f}{a / b:7.1f}{error:21.1e}"
+
+
+def enumerated_in_a_loop(weights, X, Y, theta):
+    """The objective, mask by mask."""
+    maps, probabilities = deep.masked_maps(weights, theta)
+    return probabilities @ [((Y - X @ M.T) ** 2).sum(axis=1).mean() for M in maps]
+
+
+def enumeration():
+    """Expected loss over all masks: batched products against a loop, milliseconds"""
+    rng = np.random.default_rng(0)
+    yield f"{'':24}{'loop':>9}{'batched':>9}{'ratio':>7}"
+    for nodes, samples in ((6, 8), (10, 8), (14, 8), (10, 200), (10, 5000)):
+        weights = network([3, nodes // 2, nodes // 2, 2], rng)
+        X, Y = rng.standard_normal((samples, 3)), rng.standard_normal((samples, 2))
+        a = seconds(partial(enumerated_in_a_loop, weights, X, Y, 0.7))
+        b = seconds(partial(deep.objective_by_enumeration, weights, X, Y, 0.7))
+        what = f"2^{nodes} masks, {samples} samples"
+        yield f"{what:24}{1e3 * a:9.2f}{1e3 * b:9.2f}{a / b:7.1f}"
+
+
+TABLES = [subregularizers, second_moments, enumeration, sampled_training]

@@ -6,20 +6,12 @@ The program is a geometric one: its objective and its budgets are posynomials in
 import cvxpy
 import numpy as np
 import pytest
+from test_deep_optima import ARCHITECTURES
 
 from runproofs.linear import deep
 
-PROGRAMS = [
-    ((2.0, 1.0), (3, 4), 0.8),
-    ((2.0, 1.0, 0.4), (3, 3), 0.5),
-    ((1.5, 1.0), (4,), 1.3),
-    ((1.0, 0.6), (2, 3, 2), 0.7),
-    ((1.0, 0.9), (2, 2), 4.0),
-    ((1.0, 0.7, 0.3), (4, 3, 5), 0.2),
-]
 
-
-@pytest.mark.parametrize(("sigma", "widths", "lam"), PROGRAMS)
+@pytest.mark.parametrize(("sigma", "widths", "lam"), ARCHITECTURES)
 def test_the_induced_regularizer_solves_the_geometric_program(sigma, widths, lam):
     x = cvxpy.Variable((len(widths), len(sigma)), pos=True)
     costs = []

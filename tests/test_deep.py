@@ -286,8 +286,9 @@ def test_equalized_networks_may_have_any_scales():
         assert deep.is_equalized(weights) == (weights is even)
         D = [np.ones(3), np.array([1e-80, 1e60]), 10.0 ** np.array([-60, 0, 40, 80]), np.ones(2)]
         unlike = [W * D[i + 1][:, None] / D[i] for i, W in enumerate(weights)]
-        layers = [s * W for s, W in zip((1e200, 1e-250, 1e120), weights, strict=True)]
-        for scaled in (unlike, layers):
+        large = [s * W for s, W in zip((1e200, 1e180, 1e-290), weights, strict=True)]
+        small = [s * W for s, W in zip((1e-200, 1e-250, 1e-220), weights, strict=True)]
+        for scaled in (unlike, large, small):
             assert deep.is_equalized(scaled) == (weights is even)
             assert deep.equalization_defect(scaled) == pytest.approx(defect, rel=1e-12, abs=1e-14)
             found = deep.equalization_gaps(scaled, 0.3)
@@ -351,6 +352,9 @@ I3 = np.eye(3)
         (lambda: deep.objective_by_enumeration(W, np.ones((1, 3)), np.ones((1, 2)), 0), "theta"),
         (lambda: deep.masked_maps(network([1, 11, 10, 1], 0), 0.5), "20 hidden"),
         (lambda: deep.masked_maps([X[None] for X in W], 0.5), "W_1"),
+        (lambda: deep.pivot_products([X[None] for X in W], [1]), "W_1"),
+        (lambda: deep.subregularizers_over_pivots([X[None] for X in W]), "W_1"),
+        (lambda: deep.equalization_defect([X[None] for X in W]), "W_1"),
         (lambda: deep.pivot_products(W, [2, 1]), "pivots"),
         (lambda: deep.pivot_products(W, [3]), "pivots"),
         (lambda: deep.effective_regularization([], 0.1), "widths"),

@@ -13,6 +13,7 @@ from scipy.optimize import brentq, minimize
 from runproofs.linalg import nuclear_norm, psd_sqrt, with_spectrum
 from runproofs.linear import deep
 from runproofs.linear.deep import induced, optima
+from runproofs.optimize import unflatten
 
 examples = settings(deadline=None, max_examples=30, derandomize=True)
 seeds = st.integers(0, 2**32 - 1)
@@ -43,11 +44,6 @@ def shapes_of(sizes):
     return list(zip(sizes[1:], sizes[:-1], strict=True))
 
 
-def unpack(z, shapes):
-    parts = np.split(z, np.cumsum([a * b for a, b in shapes])[:-1])
-    return [p.reshape(s) for p, s in zip(parts, shapes, strict=True)]
-
-
 def free_minimum(M, widths, lam, rng, starts=4):
     """min R over all weights with product M: the last layer is eliminated, its optimum is linear.
 
@@ -58,7 +54,7 @@ def free_minimum(M, widths, lam, rng, starts=4):
     shapes = shapes_of(sizes)
 
     def value_and_gradient(z):
-        hidden = unpack(z, shapes)
+        hidden = unflatten(z, shapes)
         inputs, P = [np.eye(M.shape[1])], np.eye(M.shape[1])
         for W in hidden:
             S, P = W @ inputs[-1] @ W.T, W @ P
@@ -222,6 +218,12 @@ def test_the_program_is_solved_in_few_steps_at_all_scales(k, r, seed, power):
     assert len(steps) < 30
 
 
+def test_ratios_of_singular_values_end_at_1e_280():
+    for least in (1e-290, 1e-320):
+        _, x = deep.induced_regularizer([1.0, least], [4], 0.5)
+        np.testing.assert_allclose(x, [[4, 4e-280]], rtol=1e-12)
+
+
 @pytest.mark.parametrize("scale", [1e-140, 1e-12, 1e-7, 1e6, 1e140])
 @pytest.mark.parametrize("square", [None, 1e-9, 1e12])
 def test_the_rank_of_a_map_does_not_depend_on_its_scale(scale, square):
@@ -280,7 +282,7 @@ def trained_minimum(m, widths, lam, rng, starts):
     shapes = shapes_of([len(m), *widths, len(m)])
 
     def f(z):
-        weights = unpack(z, shapes)
+        weights = unflatten(z, shapes)
         # the second moment of the output, from the weights alone
         S, M = np.eye(len(m)), np.eye(len(m))
         for i, W in enumerate(weights):
@@ -455,7 +457,9 @@ def test_local_optima_are_maxima_of_phi_and_some_ranks_have_none():
             assert phi(x + 1e-3 * z) <= phi(x) * (1 + 1e-14)
     assert deep.local_optimum([1, 1], (2, 2), 3.0, 2) is None  # equal shares are a saddle of Phi
     assert deep.local_optimum([1, 0.1], (2, 3), 5.0, 2) is None
-    assert deep.global_optimum([0.0, 0.0], (2, 3), 5.0).rank == 0
+    nothing = deep.global_optimum([0.0, 0.0], (2, 3), 5.0)
+    assert (nothing.value, nothing.rank) == (0, 0)
+    assert (nothing.spectrum.shape, nothing.allocation.shape) == ((0,), (2, 0))
 
 
 def test_theorem_e_local_minimum_by_its_hessian():
@@ -469,7 +473,7 @@ def test_theorem_e_local_minimum_by_its_hessian():
     z = np.concatenate([W.ravel() for W in weights])
 
     def g(z):
-        gradient = deep.gradient(unpack(z, shapes), np.eye(2), 1.0)
+        gradient = deep.gradient(unflatten(z, shapes), np.eye(2), 1.0)
         return np.concatenate([x.ravel() for x in gradient])
 
     assert np.abs(g(z)).max() < 1e-13

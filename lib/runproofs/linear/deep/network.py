@@ -222,9 +222,9 @@ def subregularizers_over_pivots(weights, C=None):
 # ----------------------------------------------------------------------------------------- helpers
 
 
-def _network(weights, C, batched=True):
+def _network(weights, C):
     """Checked weights and second moment of the inputs, an explicit identity for None."""
-    weights = arguments.layers(weights, batched=batched)
+    weights = arguments.layers(weights)
     d0 = weights[0].shape[-1]
     return weights, np.eye(d0) if C is None else arguments.positive_semidefinite("C", C, size=d0)
 
