@@ -58,8 +58,7 @@ lab: .venv/.lab
 
 reproduce: book
 	$(BIN)/python tests/published.py book _build/jupyter_execute/book
-	$(if $(KERNELS),$(OTHER_KERNELS)) $(BIN)/pytest --nbval --nbval-sanitize-with tests/sanitize.cfg $(NBVAL) $(SIDE_BY_SIDE) \
-	  _build/jupyter_execute/book
+	$(if $(KERNELS),$(OTHER_KERNELS)) $(BIN)/pytest --nbval --nbval-sanitize-with tests/sanitize.cfg $(NBVAL) $(SIDE_BY_SIDE) _build/jupyter_execute/book
 
 paper: .venv/.done $(if $(filter dask,$(BACKEND)),.venv/.dask)
 	$(PAPER) $(if $(FRESH),--fresh) --jobs $(or $(JOBS),1) $(if $(BACKEND),--backend $(BACKEND)) \

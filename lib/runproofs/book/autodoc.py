@@ -25,7 +25,13 @@ import runproofs
 
 LIBRARY = "book/back/library"
 ROOMS = ("linear", "networks", "adversarial", "bounds", "book", "reproductions")
-MACHINERY = ("register", "results", "sphinx", "autodoc")  # of the build: no page needs them
+MACHINERY = (
+    "register",
+    "results",
+    "sphinx",
+    "outputs",
+    "autodoc",
+)  # of the build: no page needs them
 CELL = re.compile(r"^(`{3,})\{code-cell\}.*\n(---\n(?s:.*?)\n---\n|(?::.*\n)*)((?s:.*?))^\1$", re.M)
 logger = logging.getLogger(__name__)
 

@@ -10,130 +10,22 @@
    is a warning.
 """
 
-import hashlib
-import os
-import platform
 import re
-import shutil
 from collections import Counter
-from concurrent.futures import ThreadPoolExecutor
 from html import escape
-from importlib.metadata import version
 from pathlib import Path
 
-import joblib
-import nbformat
 from docutils import nodes
 from docutils.statemachine import StringList
-from jupyter_cache import get_cache
-from jupyter_cache.cache.db import NbCacheRecord
-from jupyter_cache.executors import load_executor
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective, SphinxRole
 
-from .register import BOOK, CHAPTERS, STATUSES, Claim, checks_in, register
+from . import outputs
+from .register import CHAPTERS, STATUSES, Claim, checks_in, register
+from .sabotage import invitations
 
 LEDGER, ERRATA = "book/back/ledger", "book/back/errata"
-SOURCES = (Path(__file__).parents[1], *(BOOK / name for name in ("claims", "sabotage", "results")))
-TRACKED = {".py", ".yml", ".json", ".npz"}  # what else lies there, an editor or a system put there
-PACKAGES = ("matplotlib", "numpy", "scikit-learn", "scipy", "sympy", "torch")
 logger = logging.getLogger(__name__)
-
-
-# The cache of executed pages ----------------------------------------------------------------
-
-
-def fingerprint() -> str:
-    """A digest of all that the output of a page depends on, besides its own cells."""
-    versions = {name: version(name) for name in PACKAGES} | {"python": platform.python_version()}
-    digest = hashlib.sha256(repr((versions, os.environ.get("SCALE", "quick"))).encode())
-    for folder in SOURCES:
-        for path in sorted(folder.rglob("*")):
-            name = path.relative_to(folder)
-            if path.suffix in TRACKED and not any(part.startswith(".") for part in name.parts):
-                digest.update(f"{folder.name}/{name.as_posix()}\0".encode() + path.read_bytes())
-    return digest.hexdigest()
-
-
-def cache_folder(app) -> Path:
-    """Where myst_nb keeps the executed pages."""
-    return Path(app.config.nb_execution_cache_path or Path(app.outdir).parent / ".jupyter_cache")
-
-
-def forget_stale_outputs(app, config):
-    config.book_fingerprint = fingerprint()  # an "env" value: when it changes, pages are read again
-    cache = cache_folder(app)
-    stamp = cache / "fingerprint"
-    if cache.exists() and not (
-        stamp.exists() and stamp.read_text("utf-8") == config.book_fingerprint
-    ):
-        shutil.rmtree(cache)
-    cache.mkdir(parents=True, exist_ok=True)
-    stamp.write_text(config.book_fingerprint, "utf-8")
-    forget_broken_outputs(get_cache(cache))
-
-
-def forget_broken_outputs(cache):
-    """Drop the records whose notebook is missing or damaged, so that these pages run again."""
-    for record in cache.list_cache_records():
-        try:
-            cache.get_cache_bundle(record.pk)
-        except Exception:  # whatever a damaged file makes the reader of notebooks say
-            shutil.rmtree(cache.path / "executed" / record.hashkey, ignore_errors=True)
-            NbCacheRecord.remove_record(record.pk, cache.db)
-
-
-def run_side_by_side(app, env, docnames):
-    """Run and cache the pages that will be read; Sphinx would run them one after another.
-
-    A page that fails is not cached: Sphinx runs it again, and reports the error.
-    """
-    if app.config.nb_execution_mode != "cache":
-        return
-    paths = [str(env.doc2path(name)) for name in docnames]
-    pages = [path for path in paths if "{code-cell}" in Path(path).read_text("utf-8")]
-    folder, reader = cache_folder(app), {"name": "myst_nb_md", "type": "plugin"}
-    for page in pages:
-        get_cache(folder).add_nb_to_project(page, read_data=reader)
-
-    def run(page):
-        executor = load_executor("local-serial", get_cache(folder))
-        executor.run_and_cache(filter_uris=[page], timeout=app.config.nb_execution_timeout)
-
-    # The work is done by the kernels; here threads wait for them, and an interrupt is not lost.
-    cores = joblib.cpu_count()  # those that a container grants, unlike os.cpu_count()
-    logger.info("running the pages without stored output, %d at a time ...", cores)
-    with ThreadPoolExecutor(cores) as threads:
-        list(threads.map(run, pages))
-
-
-def notebook_of(app, docname) -> Path:
-    """Where myst_nb writes the notebook of a page."""
-    return Path(app.outdir).parent / "jupyter_execute" / f"{docname}.ipynb"
-
-
-def publish_outputs(app, doctree):
-    """Write the outputs into the notebook of the page that was read.
-
-    myst_nb writes it as it was before it took the outputs from the cache.
-    """
-    path = notebook_of(app, app.env.docname)
-    if app.config.nb_execution_mode != "cache" or not path.exists():
-        return
-    notebook = nbformat.read(path, as_version=4)
-    if any(cell.cell_type == "code" for cell in notebook.cells):
-        _, notebook = get_cache(cache_folder(app)).merge_match_into_notebook(notebook)
-        nbformat.write(notebook, path)
-
-
-def offer_notebook(app, pagename, templatename, context, doctree):
-    """The theme shows a download button for `ipynb_source`, which needs a launch button else."""
-    notebook = notebook_of(app, pagename)
-    if "kernelspec" in app.env.metadata.get(pagename, {}) and notebook.exists():
-        target = Path(app.outdir) / "_sources" / f"{pagename}.ipynb"
-        target.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy2(notebook, target)
-        context["ipynb_source"] = f"{pagename}.ipynb"
 
 
 # The back matter ----------------------------------------------------------------------------
@@ -232,6 +124,7 @@ class Ledger(FromRegister):
                 erratum = f' · <a href="{self.uri(ERRATA)}#erratum-{entry.slug}">erratum</a>'
             body = [
                 *self.markdown(entry.statement),
+                *self.invitations(entry),
                 self.html(
                     f"<p><code>{entry.id}</code> · {entry.kind}, section "
                     f"{escape(entry.section)}{self.checked_on(entry)}{erratum}</p>"
@@ -244,6 +137,11 @@ class Ledger(FromRegister):
             *body,
             self.html("</details>"),
         ]
+
+    def invitations(self, entry: Claim) -> list[nodes.Node]:
+        """What a reader may break to see the card turn red."""
+        sentences = [wrong.sentence for wrong in invitations(entry.id)]
+        return self.markdown(f"*Break it:* {'; '.join(sentences)}.") if sentences else []
 
 
 class Errata(FromRegister):
@@ -321,11 +219,11 @@ def setup(app):
     app.add_directive("ledger", Ledger)
     app.add_directive("errata", Errata)
     app.add_role("claim", ClaimRole())
-    app.connect("config-inited", forget_stale_outputs, 100)
+    app.connect("config-inited", outputs.forget_stale_outputs, 100)
     app.connect("env-get-outdated", back_matter_is_outdated)
-    app.connect("env-before-read-docs", run_side_by_side)
+    app.connect("env-before-read-docs", outputs.run_side_by_side)
     app.connect("env-check-consistency", check_register)
     app.connect("doctree-read", demand_alt_text)
-    app.connect("doctree-read", publish_outputs)
-    app.connect("html-page-context", offer_notebook, 500)
+    app.connect("doctree-read", outputs.publish_outputs)
+    app.connect("html-page-context", outputs.offer_notebook, 500)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
