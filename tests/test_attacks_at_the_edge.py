@@ -49,20 +49,20 @@ def test_steps_far_out_of_the_ball_end_on_its_surface(norm, normalize, dtype, st
 @pytest.mark.parametrize(("dtype", "small"), [(torch.float32, 1e-30), (torch.float64, 1e-250)])
 def test_gradients_whose_squares_underflow_still_have_a_direction(dtype, small):
     """A sample whose gradient is 0 stays; eps, step and model at a small scale do as well."""
-    w = torch.tensor([3.0, -4], dtype=dtype)
+    w = torch.tensor([-3.0, -4], dtype=dtype)
     x = torch.tensor([[1.0, 1], [2, 0], [0, 0]], dtype=dtype)
-    kinked = torch.tensor([1.0, 1, 0], dtype=dtype)  # the last sample has no gradient
+    kinked = torch.tensor([1 / small, 1, 0], dtype=dtype)  # usual, small and no gradient
     options = {"norm": 2, "loss": "margin", "clip": None, "steps": 1, "normalize": True}
     u = attacks.pgd(
         lambda u: kinked * (u @ (small * w)), x, torch.tensor([1, -1, 1]), eps=1, step_size=0.5,
         **options,
     )  # fmt: skip
-    expected = x + 0.5 * torch.tensor([[-0.6, 0.8], [0.6, -0.8], [0, 0]], dtype=dtype)
+    expected = x + 0.5 * torch.tensor([[0.6, 0.8], [-0.6, -0.8], [0, 0]], dtype=dtype)
     torch.testing.assert_close(u, expected, rtol=1e-6, atol=1e-7)
     u = attacks.pgd(
         lambda u: u @ w, 0 * x, torch.tensor([1, -1, 1]), eps=small, step_size=5 * small, **options
     )
-    way = torch.tensor([[-0.6, 0.8], [0.6, -0.8], [-0.6, 0.8]], dtype=dtype)
+    way = torch.tensor([[0.6, 0.8], [-0.6, -0.8], [0.6, 0.8]], dtype=dtype)
     torch.testing.assert_close(u, small * way, rtol=1e-6, atol=0)
 
 
