@@ -70,7 +70,7 @@ def animate(fig, update: Callable[[int], object], frames: int, *, alt: str, fps:
     """
     if not alt.strip():
         raise ValueError("alt is empty; say in words what the animation shows.")
-    with mpl.rc_context({"animation.embed_limit": 12, "savefig.dpi": 90, "figure.dpi": 90}):
+    with mpl.rc_context({"animation.embed_limit": 12, "savefig.dpi": 90}):
         update(0)
         fig.draw_without_rendering()
         fig.set_layout_engine("none")  # one layout for all frames: axes stand still, half the time
