@@ -15,7 +15,7 @@ from runproofs.linear import deep
 from runproofs.linear.deep import induced, optima
 from runproofs.optimize import unflatten
 
-examples = settings(deadline=None, max_examples=30, derandomize=True)
+examples = settings(max_examples=30)
 seeds = st.integers(0, 2**32 - 1)
 
 

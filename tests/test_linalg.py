@@ -18,7 +18,7 @@ from runproofs.linalg import (
     with_spectrum,
 )
 
-examples = settings(deadline=None, max_examples=40, derandomize=True)
+examples = settings(max_examples=40)
 sizes, seeds = st.integers(1, 6), st.integers(0, 2**32 - 1)
 
 
