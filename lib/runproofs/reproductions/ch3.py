@@ -106,7 +106,8 @@ def local_optima(result):
     """The local optima of the ranks that the runs of Figure 3-2 reached.
 
     result: of `figure_3_2` or `figure_3_2_exact`. Returns their singular values (runs, rates, d),
-    padded with zeros, and their objectives (runs, rates). Source: beyond the thesis, Theorem E.
+    padded with zeros, and their objectives (runs, rates); NaN for a rank that has none.
+    Source: beyond the thesis, Theorem E.
     """
     about, N, m = _taught(result)
     reached = result["ranks"][:, -1]
@@ -114,8 +115,10 @@ def local_optima(result):
     for k, theta in enumerate(about["theta"]):
         for rank in np.unique(reached[:, k]):
             optimum = deep.local_optimum(m, about["widths"][1:-1], 1 / theta - 1, int(rank))
-            spectra[reached[:, k] == rank, k, :rank] = optimum.spectrum
-            values[reached[:, k] == rank, k] = (N**2).sum() + optimum.value
+            spectrum = optimum.spectrum if optimum else np.nan
+            value = optimum.value if optimum else np.nan
+            spectra[reached[:, k] == rank, k, :rank] = spectrum
+            values[reached[:, k] == rank, k] = (N**2).sum() + value
     return spectra, values
 
 
