@@ -86,6 +86,8 @@ def test_projection_knows_no_scale(scale):
 
 def test_projection_from_far_away():
     np.testing.assert_allclose(margin_attacks.project([3e200, -4e200], [1, 2], 5), [4, -2])
+    found = margin_attacks.project([[3e200, 4e200, 1], [0, 1e-200, 9]], [0, 0, 0], 5)
+    np.testing.assert_allclose(found, [[3, 4, 5e-200], [0, 5e-200 / 9, 5]], rtol=1e-14)
     np.testing.assert_allclose(
         margin_attacks.project([3e200, 4e200], [0, 0], 1e-200), [6e-201, 8e-201], rtol=1e-14
     )
@@ -150,10 +152,21 @@ def test_hidden_space_pgd_knows_no_scale_of_the_inputs(scale):
 
 
 def test_margins_that_overflow_are_no_robustness():
+    """Not even one of two."""
     net = TwoLayerNetwork([[1e300, 1e300]], [1e300], 1)
     for attack in (margin_attacks.pgd, margin_attacks.pgd_path, margin_attacks.pgd_hidden):
         with pytest.raises(ValueError, match="margin overflows"), np.errstate(all="ignore"):
-            attack(net, [[1.0, 2.0]], 1, 1, step_size=1, visits=2)
+            attack(net, [[1.0, 2.0], [0, 0]], 1, 0, step_size=1, visits=2)
+
+
+def test_slope_at_a_kink_is_alpha_in_the_hidden_space_too():
+    net = TwoLayerNetwork([[1.0, 0], [0, 1]], [1.0, 1.0], 0.25)
+    options = {"step_size": 0.1, "visits": 2, "loss": "margin"}
+    found = margin_attacks.pgd_hidden(net, [[0.0, 1]], 1, 1, **options)
+    np.testing.assert_allclose(found.point, [[-0.025, 0.9]], rtol=1e-14)
+    np.testing.assert_allclose(
+        margin_attacks.pgd(net, [0.0, 1], 1, 1, **options).point, found[0][0]
+    )
 
 
 def test_clean_is_the_point_itself_for_the_whole_batch():
@@ -278,9 +291,9 @@ def attack(x=(1.0, 2.0), y=1, eps=1, **change):
     return margin_attacks.pgd(NET, x, y, eps, **{"step_size": 1, "visits": 3} | change)
 
 
-def hidden(y=1, eps=1, **change):
+def hidden(net=NET, y=1, eps=1, **change):
     options = {"step_size": 1, "visits": 3} | change
-    return margin_attacks.pgd_hidden(NET, [[1.0, 2.0]], y, eps, **options)
+    return margin_attacks.pgd_hidden(net, [[1.0, 2.0]], y, eps, **options)
 
 
 @pytest.mark.parametrize(
@@ -318,6 +331,9 @@ def hidden(y=1, eps=1, **change):
         (lambda: attack(step_size=None), "step_size must"),
         (lambda: attack(loss=["ce"]), "loss must"),
         (lambda: attack(visits=2.5), "visits must"),
+        (lambda: hidden(TwoLayerNetwork(np.ones((1, 2, 2)), [1, 1], 1)), "single network"),
+        (lambda: hidden(TwoLayerNetwork(np.eye(2), [[1, 1]], 1)), "single network"),
+        (lambda: hidden(TwoLayerNetwork(np.eye(2), [1, 1], [1])), "single network"),
         (lambda: hidden(step_size=np.ones(5)), "step_size must"),
         (lambda: hidden(step_size=lambda t: -1), "step_size must"),
         (lambda: hidden(bias=np.ones(3)), "bias must"),
