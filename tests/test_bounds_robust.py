@@ -152,6 +152,7 @@ def test_total_cost_is_the_sum_over_rounds():
             squared_norms = robust.squared_norm_bound(sqrt(3) / 1.1, 1.1**-2, n - 1)
             steps = attacks.attack_visits(0.1, 1 / squared_norms, error)
             assert steps[: int(T)].sum() <= cost.total <= steps.sum()
+        assert cost.as_printed == pytest.approx(12 * 0.01 / (1.21 * error) * T**2, rel=1e-12)
         assert cost.as_printed < cost.total
 
 
