@@ -1,6 +1,7 @@
 """Attacks on torch models against closed forms, plain loops and the NumPy `margin_attacks`."""
 
 import math
+from functools import partial
 
 import numpy as np
 import pytest
@@ -170,6 +171,21 @@ def test_best_iterate_is_never_worse_than_the_last_or_the_start():
     best = attacks.margin(model(attacks.pgd(model, x, y, best_iterate=True, **options)), y)
     assert (best <= torch.minimum(last, attacks.margin(model(x), y))).all()
     assert (best < last - 1e-3).any()
+    every = attacks.margin(model(attacks.all_targets(model, x, y, **options)), y)
+    visited = [
+        attacks.margin(
+            model(attacks.pgd(model, x, y, **options | {"steps": steps, "loss": loss})), y
+        )
+        for steps in range(1, 7)
+        for loss in (partial(gap, 1), partial(gap, 2))
+    ]
+    torch.testing.assert_close(every, torch.stack([attacks.margin(model(x), y), *visited]).amin(0))
+
+
+def gap(shift, logits, y):
+    """f_j - f_y for the class j = y + shift, modulo 3."""
+    rows = torch.arange(len(y))
+    return logits[rows, (y + shift) % 3] - logits[rows, y]
 
 
 def test_attacks_leave_the_model_alone():
