@@ -1,7 +1,7 @@
 """The mutants of a Python file: what `mutants.py` plants.
 
-Left alone: strings, annotations, what is raised, `strict=`, and numbers below 1e-6, since twice a
-tolerance for rounding is one as well.
+Left alone: strings, annotations, what is raised, `strict=`, the settings of a quick scale, which
+are a choice, and numbers below 1e-6, since twice a tolerance for rounding is one as well.
 """
 
 import ast
@@ -94,7 +94,7 @@ class Sites(ast.NodeVisitor):
             self.visit(node.value)
 
     def visit_keyword(self, node):
-        if node.arg != "strict":
+        if node.arg not in ("strict", "quick"):
             self.visit(node.value)
 
     def visit_Raise(self, node):
