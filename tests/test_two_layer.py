@@ -66,6 +66,21 @@ def test_both_gradients_are_those_of_autograd_and_obey_euler(seed):
     )
 
 
+def test_slope_at_a_kink_is_that_of_autograd():
+    net = TwoLayerNetwork([[2.0, 1], [1, -3], [0, 0]], [5.0, -7, 11], 0.3)
+    for x in ([-1.0, 2], [3.0, 1], [0.0, 0]):
+        u = torch.tensor(x, requires_grad=True, dtype=float)
+        (expected,) = torch.autograd.grad(torch_margin(net, u, -1), u)
+        np.testing.assert_allclose(two_layer.input_gradient(net, x, -1), expected, atol=1e-14)
+
+
+def test_margin_and_gradient_are_found_at_once():
+    net, x, y = problem(8, 5)
+    z, g = two_layer.margin_and_gradient(net, x, y)
+    np.testing.assert_allclose(z, two_layer.margin(net, x, y), atol=1e-14)
+    np.testing.assert_array_equal(g, two_layer.input_gradient(net, x, y))
+
+
 @given(seeds)
 def test_gradient_and_linearisation_obey_the_lipschitz_constant(seed):
     """Lemma 0: ||g|| <= L and |<g(u), v> - z(v)| <= (1 - alpha) L ||u - v||."""
@@ -189,7 +204,7 @@ NET = TwoLayerNetwork(np.eye(2), [1.0, 1.0], 0.5)
         (lambda: NET[np.nan, 1], "mask"),
         (lambda: NET[1, 1, 1], "mask"),
         (lambda: NET[[1, 0], [1]], "mask"),
-        (lambda: NET["10"], "mask"),
+        (lambda: NET[["1", "0"]], "mask"),
         (lambda: NET[0], "mask"),
     ],
 )
