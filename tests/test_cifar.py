@@ -120,7 +120,7 @@ def test_digits_are_trained_as_they_are(monkeypatch):
     assert not crops
     sizes = [(len(x), eps, steps, loss) for _, x, _, eps, steps, loss, _ in attacks]
     assert sizes == [(1024, 0.1, 4, "ce"), (774, 0.1, 4, "ce"), (1796, 0.05, 2, "ce")]
-    assert found["robust"].shape == (1, 1, 1, 2)
+    assert found["robust"].shape == (1, 1, 1, 1, 2), "loss, size, steps, seed, runs"
 
 
 def test_the_scale_of_the_source_measures_at_a_size_of_the_table():
