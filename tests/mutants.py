@@ -27,7 +27,9 @@ from tqdm import tqdm
 ROOT = Path(__file__).resolve().parents[1]
 NEEDED = 0.95
 GRACE = 60  # seconds that tests may take beyond five times what they take on the unchanged tree
-LEFT_OUT = shutil.ignore_patterns(".*", "_build", "__pycache__", "*.egg-info")
+LEFT_OUT = shutil.ignore_patterns(
+    ".git", ".venv", ".unfinished", ".*cache", ".hypothesis", "_build", "__pycache__", "*.egg-info"
+)
 
 
 # Which mutants ------------------------------------------------------------------------------------

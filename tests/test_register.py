@@ -5,7 +5,7 @@ import re
 import pytest
 import yaml
 
-from runproofs.book.register import BOOK, checks_in, register
+from runproofs.book.register import BOOK, checks_in, raw_formulas, register
 
 ENTRY = {
     "id": "thesis/lemma-1", "number": "Lemma 1", "section": "1", "kind": "lemma",
@@ -213,3 +213,24 @@ def test_a_page_checks_registered_claims_and_each_once(page):
 def test_a_claim_is_checked_on_some_page_planned_or_told():
     found = {name for page in pages() for name in checks_in(page.read_text("utf-8"))}
     assert found == {entry.id for entry in register().values() if entry.status == "checked"}
+
+
+@pytest.mark.parametrize(
+    "words", ["||W|| is large", "the W_i", "C^{1/2}", "a rate lambda", "x <= 1", "d_{i}"]
+)
+def test_formulas_stand_between_dollars(tmp_path, words):
+    plain, code, good = f"of {words} here", f"of `{words}` here", f"of ${words}$ here"
+    for field, text, found in [
+        ("how", plain, ["how"]), ("title", plain, ["title"]), ("how", code, []), ("how", good, []),
+    ]:  # fmt: skip
+        entry = load(tmp_path, {**ENTRY, field: text})["thesis/lemma-1"]
+        assert [raw.split(":")[0] for raw in raw_formulas(entry)] == found
+    slip = load(tmp_path, {**ENTRY, "erratum": ERRATUM | {"printed": plain}})["thesis/lemma-1"]
+    assert [raw.split(":")[0] for raw in raw_formulas(slip)] == ["printed"]
+
+
+def test_no_entry_of_a_written_chapter_has_a_raw_formula():
+    register.cache_clear()
+    written = [entry for entry in register().values() if entry.status != "planned"]
+    assert len(written) > 190
+    assert [(entry.id, *raw_formulas(entry)) for entry in written if [*raw_formulas(entry)]] == []

@@ -143,6 +143,22 @@ def register(folder: Path = BOOK / "claims") -> dict[str, Claim]:
     return claims
 
 
+RAW = re.compile(
+    r"\|\||_\{|\^\{|\b[A-Za-z]\^[\dT*]|[A-Za-z]_[a-z0-9]\b|<=|>=|\bsqrt\b"
+    r"|\b(alpha|epsilon|kappa|lambda|nu|rho|sigma|theta)\b"
+)
+
+
+def raw_formulas(entry: Claim) -> Iterator[str]:
+    """The fields of an entry that have a formula outside of $...$ and `code`."""
+    fields = {"title": entry.title, "statement": entry.statement, "how": entry.how}
+    if entry.erratum:
+        fields |= entry.erratum._asdict()
+    for name, text in fields.items():
+        if found := RAW.search(re.sub(r"\$[^$]*\$|`[^`]*`", "", text)):
+            yield f"{name}: {found[0]}"
+
+
 CELL = re.compile(
     r"^(?P<fence>`{3,})\{code-cell\}.*\n(?P<options>---\n(?s:.*?)\n---\n|(?::.*\n)*)"
     r"(?P<code>(?s:.*?))^(?P=fence)$",

@@ -10,6 +10,7 @@ import os
 import signal
 import sys
 import time
+from functools import partial
 from typing import NamedTuple
 
 import joblib
@@ -164,7 +165,8 @@ def main(arguments: list[str] | None = None) -> int:
         print("There is no sabotage to run.", file=sys.stderr)
         return 1
     tasks = [(p, None) for p in dict.fromkeys(s.page for s in chosen)]
-    wrong += check(tasks + [(s.page, s) for s in chosen], options.jobs)
+    tasks += [(s.page, s) for s in chosen]
+    wrong += check(tasks, options.jobs, partial(print, flush=True))
     print("\n".join(wrong) or f"All {len(chosen)} sabotages turn their claim red.")
     return int(bool(wrong))
 

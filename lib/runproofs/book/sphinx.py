@@ -21,7 +21,7 @@ from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective, SphinxRole
 
 from . import outputs
-from .register import CHAPTERS, STATUSES, Claim, checks_in, register
+from .register import CHAPTERS, STATUSES, Claim, checks_in, raw_formulas, register
 from .sabotage import invitations
 
 LEDGER, ERRATA = "book/back/ledger", "book/back/errata"
@@ -54,6 +54,9 @@ def check_register(app, env):
     for entry in register().values():
         if entry.status == "checked" and entry.id not in found:
             logger.warning("%r is registered, but no page checks it", entry.id, location=LEDGER)
+        if entry.status != "planned":
+            for field in raw_formulas(entry):
+                logger.warning("%r has a formula without $: %s", entry.id, field, location=LEDGER)
 
 
 class FromRegister(SphinxDirective):
