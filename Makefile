@@ -87,7 +87,7 @@ test-dask: .venv/.dask
 	$(BIN)/pytest tests/dask_cluster.py
 
 test-data: .venv/.done
-	$(BIN)/pytest tests/real_data.py
+	$(BIN)/pytest tests/real_data.py tests/test_prefix.py
 
 clean:
 	rm -rf _build

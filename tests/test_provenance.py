@@ -202,7 +202,7 @@ def test_parts_of_the_same_program_are_kept(library, unfinished, capsys):
 def test_they_lie_where_make_clean_does_not_reach():
     assert BOOK.parent / ".unfinished" == UNFINISHED
     assert ".unfinished/" in (BOOK.parent / ".gitignore").read_text("utf-8").splitlines()
-    make = ["make", "-n", "clean"]
+    make = ["make", "--no-print-directory", "-n", "clean"]
     said = subprocess.run(make, cwd=BOOK.parent, capture_output=True, text=True).stdout
     assert said == "rm -rf _build\n"
 
