@@ -5,8 +5,10 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from instances import leaky_problem as problem
+from instances import torch_margin
 from scipy.optimize import minimize
-from torch.nn.functional import leaky_relu, softplus
+from torch.nn.functional import softplus
 
 from runproofs.adversarial import margin_attacks
 from runproofs.networks import two_layer
@@ -14,23 +16,6 @@ from runproofs.networks.two_layer import TwoLayerNetwork
 
 seeds = st.integers(0, 2**32 - 1)
 LOSSES = {"ce": lambda z: softplus(-z), "reflected": lambda z: -softplus(z), "margin": lambda z: -z}
-
-
-def problem(seed, *batch, m=3, d=4):
-    rng = np.random.default_rng(seed)
-    net = TwoLayerNetwork(
-        rng.standard_normal((*batch, m, d)),
-        rng.standard_normal((*batch, m)),
-        rng.random(batch),
-    )
-    return net, rng.standard_normal((*batch, d)), rng.choice([-1.0, 1.0], batch)
-
-
-def torch_margin(net, u, y, bias=0.0, offset=0.0, W=None):
-    """Of a single network, by another library."""
-    W = torch.tensor(net.W) if W is None else W
-    hidden = leaky_relu(u @ W.T + torch.as_tensor(bias), float(net.alpha))
-    return torch.as_tensor(y) * (hidden @ torch.tensor(net.a) + offset)
 
 
 def autograd_pgd(net, x, y, eps, step, steps, loss, normalize=False, bias=0.0, offset=0.0):

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from instances import linear_problem as problem
 
 from runproofs.linalg import isotropic_law
 from runproofs.linear import shallow
@@ -17,12 +18,6 @@ from runproofs.masks import all_masks, expectation
 seeds = st.integers(0, 2**32 - 1)
 rates = st.floats(0.05, 1)
 sizes = st.integers(1, 5)
-
-
-def problem(seed, d2, d0, r):
-    rng = np.random.default_rng(seed)
-    shapes = (d2, r), (d0, r), (d2, d0)
-    return *(rng.standard_normal(shape) for shape in shapes), rng
 
 
 @given(st.integers(1, 12), rates)

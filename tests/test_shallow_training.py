@@ -7,6 +7,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from instances import linear_problem as problem
 
 from runproofs.linalg import isotropic_law
 from runproofs.linear import training
@@ -18,12 +19,6 @@ from runproofs.training import cosine_schedule
 seeds = st.integers(0, 2**32 - 1)
 rates = st.floats(0.05, 1)
 sizes = st.integers(1, 5)
-
-
-def problem(seed, d2, d0, r):
-    rng = np.random.default_rng(seed)
-    shapes = (d2, r), (d0, r), (d2, d0)
-    return *(rng.standard_normal(shape) for shape in shapes), rng
 
 
 # ---------------------------------------------------------------- masks
