@@ -173,6 +173,8 @@ NET = TwoLayerNetwork(np.eye(2), [1.0, 1.0], 0.5)
         (lambda: TwoLayerNetwork([[np.nan, 0]], [1.0], 0.5), "W"),
         (lambda: TwoLayerNetwork(np.eye(2), [1.0], 0.5), "a"),
         (lambda: TwoLayerNetwork(np.eye(2), [1.0, 1.0], 1.5), "alpha"),
+        (lambda: TwoLayerNetwork(np.eye(2), [1.0, 1.0], [0.5, 1.5]), "alpha must lie"),
+        (lambda: TwoLayerNetwork(np.eye(2), [1.0, 1.0], [-0.5, 0.5]), "alpha must lie"),
         (lambda: TwoLayerNetwork(np.ones((3, 2, 2)), np.ones((4, 2)), 0.5), "batch"),
         (lambda: two_layer.margin(NET, [1.0, 2.0, 3.0], 1), "x"),
         (lambda: two_layer.margin(NET, [1.0, 2.0], 0), "y"),
