@@ -205,6 +205,22 @@ def model_of_wrong_shape(x):
     return x.reshape(len(x), 3, 4)
 
 
+def test_one_gradient_too_long_among_others_is_refused():
+    slopes = torch.tensor([[1.0, 0], [3e36, 3e36]])  # float32: the inverse length underflows
+    x, y = torch.zeros(2, 2), torch.tensor([1, 1])
+    options = {"norm": 2, "eps": 1, "step_size": 1, "steps": 1, "loss": "margin", "clip": None}
+    with pytest.raises(ValueError, match="an update of x overflows"):
+        attacks.pgd(lambda u: (u * slopes).sum(1), x, y, normalize=True, **options)
+
+
+def test_the_largest_number_of_the_dtype_is_allowed():
+    largest = torch.finfo(torch.float32).max
+    options = {"norm": math.inf, "eps": 0.5, "step_size": largest, "steps": 1, "loss": "margin"}
+    x, w = torch.zeros(1, 2), torch.tensor([1.0, -1])
+    u = attacks.pgd(lambda u: u @ w, x, torch.tensor([1]), normalize=True, clip=None, **options)
+    assert u.tolist() == [[-0.5, 0.5]]
+
+
 def test_all_targets_needs_several_logits():
     x, y = batch(4, outputs=1)
     with pytest.raises(ValueError, match="at least two logits"):

@@ -139,6 +139,11 @@ def test_an_entry_shows_signature_arguments_links_and_the_pages_that_use_it(libr
     assert "index.html" not in expectation
 
 
+def test_docstrings_keep_the_quotes_of_the_code(library):
+    assert "&quot;" in library[1] or '"ce"' in library[1]
+    assert not re.search("[\u201c\u201d\u2018\u2019]", library[1])
+
+
 def test_a_package_stands_for_its_modules(library):
     assert 'id="runproofs.linear.deep.objective"' in library[1]
     assert '"runproofs.linear.deep.network"' not in library[1]

@@ -298,7 +298,10 @@ def hidden(net=NET, y=1, eps=1, **change):
             ),
             "single",
         ),
-        (lambda: margin_attacks.pgd_hidden(NET, [1.0, 2.0], 1, 1, step_size=1, visits=1), "x"),
+        (
+            lambda: margin_attacks.pgd_hidden(NET, [1.0, 2.0], 1, 1, step_size=1, visits=1),
+            "x must have 2 axes, the last of length 2",
+        ),
         (lambda: margin_attacks.project([1.0, 2.0], [1.0, 2.0], -1), "eps"),
         (lambda: margin_attacks.project(1.0, 1.0, 1), "x must have a last axis"),
         (lambda: margin_attacks.project([], [], 1), "x must have a last axis"),
