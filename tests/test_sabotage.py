@@ -1,5 +1,7 @@
 """Wrong versions of claims: they are found, applied where they say, and noticed or reported."""
 
+import re
+
 import pytest
 
 from runproofs import masks
@@ -52,6 +54,7 @@ def test_a_card_that_sees_turns_red(book):
     assert sorted(line.split(" | ")[1:3] for line in said) == [
         ["another factor", "a row"], ["double it", "a row"],
     ]  # fmt: skip
+    assert all(re.search(r"\| \d s$", line) for line in said), "each took seconds"
     assert regularizer([[1.0]], [[2.0]], 3) == 12, "only the child was broken"
 
 

@@ -6,10 +6,13 @@ import re
 import shutil
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import joblib
 import nbformat
 import pytest
+from docutils import nodes
+from docutils.utils import new_document
 from myst_nb.core.execute.base import ExecutionError
 from sphinx.application import Sphinx
 
@@ -333,3 +336,14 @@ def test_other_kernels_are_those_of_an_older_processor():
 def test_a_page_that_fails_fails_the_build(tmp_path):
     with pytest.raises(ExecutionError):
         run(tmp_path, "1 / 0")
+
+
+def test_a_picture_without_words_is_a_warning(monkeypatch):
+    said = []
+    warn = SimpleNamespace(warning=lambda text, *arguments, **where: said.append(text % arguments))
+    monkeypatch.setattr(sphinx, "logger", warn)
+    document = new_document("page")
+    document += [nodes.image(uri=f"{k}.png", alt=alt) for k, alt in enumerate(("", " ", "A line."))]
+    document += nodes.image(uri="3.png")
+    sphinx.demand_alt_text(None, document)
+    assert said == [f"an image without alt text: {k}.png" for k in (0, 1, 3)]
