@@ -9,10 +9,11 @@
 #                BACKEND=dask SCHEDULER=tcp://host:8786 on a cluster
 # make restamp   record today's code in the stored runs whose prefix test it passes (FIGURE=...)
 # make sabotage  break each claim on purpose and see its card turn red (CLAIM=id or PAGE=... for one)
+# make knobs     turn the knobs of each page, and run its cells twice (PAGE=... for one)
 # make bench     ratios of speed, measured in one run (TABLE=Equalizers for one table)
 # make test-site check every built page in headless Chromium
 # make test-agreement compare the attacks with foolbox and torchattacks
-# make test-convex  check Theorem A of Chapter 3 with an independent convex solver
+# make test-convex  check Theorem 3.A of Chapter 3 with an independent convex solver
 # make test-dask run a sweep on a Dask cluster of two workers
 # make test-data load the real data sets from $HEURISTICS_DATA
 # make mutants   plant N=200 random errors in the library: do the tests see them? (SEED, MODULE, OUT)
@@ -28,7 +29,7 @@ OTHER_KERNELS := OPENBLAS_CORETYPE=Sandybridge ATEN_CPU_CAPABILITY=default
 export OMP_NUM_THREADS ?= 1
 export JUPYTER_PREFER_ENV_PATH := 1
 
-.PHONY: book test page lint lab reproduce paper restamp sabotage bench test-site test-agreement test-convex test-dask test-data mutants clean
+.PHONY: book test page lint lab reproduce paper restamp sabotage knobs bench test-site test-agreement test-convex test-dask test-data mutants clean
 
 book: .venv/.done
 	@# After an unfinished build Sphinx would not repeat the warnings of pages it has read.
@@ -67,6 +68,9 @@ paper: .venv/.done $(if $(filter dask,$(BACKEND)),.venv/.dask)
 sabotage: .venv/.done
 	$(BIN)/python -m runproofs.book.saboteur $(if $(CLAIM),--claim $(CLAIM)) $(if $(PAGE),--page $(PAGE)) \
 	  $(if $(TENTH),--tenth $(TENTH))
+
+knobs: .venv/.done
+	MPLBACKEND=agg $(BIN)/python -m runproofs.book.knobs $(PAGE)
 
 restamp: .venv/.done
 	$(PAPER) --restamp

@@ -1,4 +1,4 @@
-"""Theorem A by an independent convex solver, which `make test-convex` installs first.
+"""Theorem 3.A by an independent convex solver, which `make test-convex` installs first.
 
 The program is a geometric one: its objective and its budgets are posynomials in the shares.
 """

@@ -97,7 +97,7 @@ def test_plain_training_attacks_nothing():
 
 
 def test_size_of_the_top_layer_is_a_unit():
-    """Proposition 7, and its control: the step must be matched too."""
+    """Proposition 6.L, and its control: the step must be matched too."""
     lam, net, attack = 1e-3, start(), partial(pgd, step_size=0.5, visits=6)
     scaled = TwoLayerNetwork(net.W / lam, lam * net.a, net.alpha)
     plain = run(net, rounds=60, step_size=0.5, attack=attack)

@@ -52,7 +52,7 @@ def test_theorem_16_needs_the_top_layer_and_the_full_step():
 
 @pytest.mark.parametrize("attack", [clean, worst_case, partial(pgd, step_size=1, visits=10)])
 def test_growth_correlation_and_averages_hold_at_every_round(attack):
-    """(6.7), its sharp step, the correlation with V_*, and Theorem 1 (b), (c), (d)."""
+    """(6.7), its sharp step, the correlation with V_*, and Theorem 6.H (b), (c), (d)."""
     net, setting = start(), Setting(R, GAMMA, NU, 0.7)
     step, T = setting.largest_step, 1500
     result = run(net, rounds=T, attack=attack)
@@ -89,7 +89,7 @@ def test_growth_fails_at_twice_the_step_and_averages_fail_beyond_the_margin():
     assert robust_error(hopeless.networks(one), [[0.5], [-0.5]], [1, -1], 0.6).min() == 1
 
 
-# ---------------------------------------------------------------- sharper: Theorems 5 and 6
+# ---------------------------------------------------------------- sharper: Theorems 6.J and 6.I
 
 
 def test_few_samples_are_attackable_on_arrival():
@@ -98,7 +98,7 @@ def test_few_samples_are_attackable_on_arrival():
     result = run(net, rounds=T, attack=attack_of_half_threshold(b0))
     before = TwoLayerNetwork(result.weights[:-1], net.a, net.alpha)
     attackable = level(before, X[result.indices], Y[result.indices], NU) > b0
-    assert (result.margins[attackable] < 0).all()  # Theorem 2, at every arrival
+    assert (result.margins[attackable] < 0).all()  # Theorem 6.E, at every arrival
     assert (attackable.sum(0) > 0).all()
     assert (attackable.sum(0) <= 2 * error * T).all()
 
@@ -117,7 +117,7 @@ def test_mistake_driven_training_makes_few_updates_in_the_worst_order(alpha):
     assert (updates > 0).all()
     assert (updates <= bounds.mistakes(setting, 1.5)).all()
     errors = robust_error(result.networks(net), X, Y, NU)
-    assert (errors[-1] == 0).all()  # beta = 0 with an exact attack: Corollary 13
+    assert (errors[-1] == 0).all()  # beta = 0 with an exact attack: Corollary 6.K
     moved = (np.diff(result.weights, axis=0) != 0).any((-2, -1))
     np.testing.assert_array_equal(moved, result.margins <= 0)
 
@@ -132,7 +132,7 @@ def test_mistake_driven_training_never_ends_beyond_the_margin():
 
 
 def test_trap_keeps_both_trainings_attackable():
-    """Proposition 4a (ii), and its control: a smaller start escapes."""
+    """Proposition 6.G (ii), and its control: a smaller start escapes."""
     alpha, mu, t = 0.5, 0.3, 0.1
     W = np.array([[sqrt(alpha), 0], [-1, 0], [0, mu]])
     a, x = np.array([-sqrt(alpha), -1, mu]), np.array([[t, 2.0]])

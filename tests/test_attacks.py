@@ -237,7 +237,7 @@ def test_greedy_fails_where_cross_entropy_and_all_targets_succeed():
 
 
 def test_all_targets_finds_every_flip_of_linear_classifiers():
-    """Proposition 8 (ii): at most K - 1 points decide; greedy misses some of them."""
+    """Proposition 6.P (ii): at most K - 1 points decide; greedy misses some of them."""
     rng, missed = np.random.default_rng(0), {"all": 0, "greedy": 0}
     for _ in range(60):
         V, x = rng.standard_normal((5, 4)), rng.standard_normal(4)

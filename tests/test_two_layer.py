@@ -67,7 +67,7 @@ def test_margin_and_gradient_are_found_at_once():
 
 @given(seeds)
 def test_gradient_and_linearisation_obey_the_lipschitz_constant(seed):
-    """Lemma 0: ||g|| <= L and |<g(u), v> - z(v)| <= (1 - alpha) L ||u - v||."""
+    """Lemma 6.A: ||g|| <= L and |<g(u), v> - z(v)| <= (1 - alpha) L ||u - v||."""
     net, u, y = problem(seed, 200)
     v = u + np.random.default_rng(seed).standard_normal(u.shape)
     L, g = two_layer.lipschitz(net), two_layer.input_gradient(net, u, y)

@@ -353,7 +353,7 @@ def test_reflected_pgd_obeys_one_inequality_for_every_network_and_point():
 
 @pytest.mark.parametrize("alpha", [0.01, 0.5, 0.99])
 def test_trap_keeps_pgd_from_the_clean_point_at_half_the_threshold(alpha):
-    """Proposition 4a: the level tends to 1 - alpha, and no step escapes."""
+    """Proposition 6.G: the level tends to 1 - alpha, and no step escapes."""
     t, mu = 1e-6, 1e-5
     net = TwoLayerNetwork([[alpha**0.5, 0], [-1, 0], [0, mu]], [-(alpha**0.5), -1, mu], alpha)
     x = [t, 2.0]

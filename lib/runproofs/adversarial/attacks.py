@@ -158,7 +158,7 @@ def all_targets(model, x, y, *, clip=(0, 1), **options):
 
     model: at least two logits. Options as in `pgd`, without loss and best_iterate, which is on.
     Returns inputs shaped like x. Raises ValueError for bad arguments.
-    Cost: K - 1 times that of `pgd`. Source: beyond the thesis, Proposition 8.
+    Cost: K - 1 times that of `pgd`. Source: beyond the thesis, Proposition 6.P.
     """
     _check_inputs(x, clip)
     with torch.no_grad():

@@ -55,7 +55,7 @@ def mistake_driven_training(network, X, Y, eps, *, rounds, step_size, attack, sa
 
     W_{t+1} = W_t + step_size y_t (a * sigma'(W_t u_t)) u_t^T. Arguments, result, errors and cost as
     in `adversarial_training`. Round t was an update iff margins[t] <= 0.
-    Source: beyond the thesis, Theorem 6.
+    Source: beyond the thesis, Theorem 6.I.
     """
     options = rounds, step_size, attack, sample, every
     return _train(network, X, Y, eps, *options, lambda z: z <= 0)
@@ -148,7 +148,7 @@ def attack_of_theorem_16(error):
 
 
 def attack_of_half_threshold(b0):
-    """The attack of Theorem 5 beyond the thesis: descent on the margin, T = ceil((b0-1+alpha)^-2)
+    """The attack of Theorem 6.J beyond the thesis: descent on the margin, T = ceil((b0-1+alpha)^-2)
     points, step eps / (L sqrt(T)); it finds a flip in every ball whose level exceeds b0.
 
     b0: larger than 1 - alpha. In a batch alpha is the least one. Returns an attack for

@@ -26,7 +26,7 @@ def worst_case(network, x, y, eps):
     Returns an `Attack`, exact to rounding. Raises ValueError for bad arguments and, unless d = 2,
     if more than 12 units can change sign in a ball (|w_j^T x| <= eps ||w_j||).
     Cost: O(m log m) a ball in the plane, else as `worst_case_by_faces`.
-    Source: beyond the thesis, Theorems 10 and 11.
+    Source: beyond the thesis, Theorems 6.B and 6.C.
     """
     x, y, eps = _checked(network, x, y, eps)
     if network.W.shape[-1] == 2:
@@ -40,7 +40,7 @@ def worst_case_by_faces(network, x, y, eps):
 
     Arguments and result as in `worst_case`. Raises ValueError for bad arguments and if q > 12 in
     some ball. Cost: at most O(3^q (m + d) m) a ball, which are taken one by one.
-    Source: beyond the thesis, Theorem 11.
+    Source: beyond the thesis, Theorem 6.C.
     """
     return _faces(network, *_checked(network, x, y, eps))
 
@@ -58,7 +58,7 @@ def plane_candidates(network, x, y, eps):
     """The at most 4m + 2 candidates of `worst_case` in the plane.
 
     Arguments and errors as in `worst_case`, d = 2. Returns a `PlaneCandidates`.
-    Cost: O(m log m) a disc. Source: beyond the thesis, Theorem 10.
+    Cost: O(m log m) a disc. Source: beyond the thesis, Theorem 6.B.
     """
     x, y, eps = _checked(network, x, y, eps)
     if network.W.shape[-1] != 2:
@@ -111,7 +111,7 @@ def level(network, x, y, eps):
 
 
 def _plane_candidates(W, a, alpha, x, y, eps):
-    """Theorem 10 on a flat batch: W (N, m, 2), a (N, m), alpha (N,), x (N, 2), y (N,).
+    """Theorem 6.B on a flat batch: W (N, m, 2), a (N, m), alpha (N,), x (N, 2), y (N,).
 
     Returns the candidates and the margins there. Every candidate lies in the disc, so that needless
     ones (of rows that are zero, or equal) do no harm.
@@ -180,7 +180,7 @@ def _faces(network, x, y, eps):
 
 
 def _face_optimum(W, a, alpha, x, y, eps):
-    """Theorem 11 for one ball; beyond m + 1 dimensions, in those that W and x span."""
+    """Theorem 6.C for one ball; beyond m + 1 dimensions, in those that W and x span."""
     if x.size > len(W) + 1:
         Q = np.linalg.qr(np.vstack([W, x]).T)[0]
         best, least = _face_optimum(W @ Q, a, alpha, Q.T @ x, y, eps)

@@ -6,7 +6,9 @@
 2. The directives `ledger` and `errata` and the role `claim` build the back matter from the register
    and from the `claim` blocks of the pages; a stale or dangling entry is a warning, and warnings
    fail the build.
-3. An executed page offers its notebook, outputs included, for download; a picture without alt text
+3. A cell that checks a claim shows its card; its code is folded under "How this is checked", unless
+   the cell has the tag `open`, as one of each chapter has.
+4. An executed page offers its notebook, outputs included, for download; a picture without alt text
    is a warning.
 """
 
@@ -217,6 +219,17 @@ def demand_alt_text(app, doctree):
             logger.warning("an image without alt text: %s", image["uri"], location=image)
 
 
+def fold_checks(app, doctree):
+    """Readers come for the claim and its card; how it is checked is a click away."""
+    for cell in doctree.findall(nodes.container):
+        if cell.get("nb_element") != "cell_code" or "open" in cell["cell_metadata"].get("tags", []):
+            continue
+        if "\nwith claim(" in f"\n{cell.children[0].astext()}":
+            cell["hide_mode"] = "input"
+            cell["classes"].append("check")  # book.css sets its code under the card
+            cell["prompt_show"], cell["prompt_hide"] = "How this is checked", "Hide the check"
+
+
 def setup(app):
     app.add_config_value("book_fingerprint", "", "env", [str])
     app.add_directive("ledger", Ledger)
@@ -227,6 +240,7 @@ def setup(app):
     app.connect("env-before-read-docs", outputs.run_side_by_side)
     app.connect("env-check-consistency", check_register)
     app.connect("doctree-read", demand_alt_text)
+    app.connect("doctree-read", fold_checks)
     app.connect("doctree-read", outputs.publish_outputs)
     app.connect("html-page-context", outputs.offer_notebook, 500)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -36,7 +36,7 @@ def beta_threshold(eps, alpha, A):
 
 
 def half_threshold(eps, alpha, A):
-    """eps (1 - alpha) A: above it PGD on the margin finds a flip. Beyond the thesis, Theorem 2.
+    """eps (1 - alpha) A: above it PGD on the margin finds a flip. Beyond the thesis, Theorem 6.E.
 
     eps, A: at least 0. alpha: in [0, 1]. Raises ValueError for bad arguments.
     """
@@ -97,7 +97,7 @@ def reflected_pgd(z_star, z_attack, distance, alpha, L, step_size, visits):
 
     z_star: margin at any point of the ball, at that distance from x. alpha: in [0, 1]. L: from
     `two_layer.lipschitz`, at least 0. The others, and errors, as in `lemma_18`.
-    It contains Lemma 18 and (6.5). Source: beyond the thesis, Theorem 3.
+    It contains Lemma 18 and (6.5). Source: beyond the thesis, Theorem 6.D.
     """
     z_star, z_attack = arguments.reals("z_star", z_star), arguments.reals("z_attack", z_attack)
     distance, L = arguments.at_least_zero("distance", distance), arguments.at_least_zero("L", L)
@@ -111,7 +111,7 @@ def surrogate_factor(eps, step_size, visits, k=1):
 
     k: 1 for c = 4 e^(eps^2 / (eta T)), or a number down to `self_bounding_constant` for a
     smaller c. The others, and errors, as in `lemma_18`; ValueError for another k, too.
-    Source: beyond the thesis, consequence 2 of Theorem 3.
+    Source: beyond the thesis, consequence 2 of Theorem 6.D.
     """
     k = arguments.positive("k", k)
     if not self_bounding_constant() <= k <= 1:
@@ -125,7 +125,7 @@ def margin_pgd_visits(level, alpha):
 
     level: larger than 1 - alpha. alpha: in [0, 1]. Numbers are taken as they read in decimals, and
     the rest is exact: where the power is an integer, the result is the next one.
-    Raises ValueError for bad arguments. Source: beyond the thesis, Theorem 2.
+    Raises ValueError for bad arguments. Source: beyond the thesis, Theorem 6.E.
 
     >>> margin_pgd_visits(0.4, 0.8), visits_at_level(0.4, 0.8)
     (26, 25)
@@ -137,7 +137,7 @@ def visits_at_level(b0, alpha):
     """ceil((b0 - 1 + alpha)^-2): as many points as `margin_pgd_visits` at every level above b0.
 
     b0: larger than 1 - alpha. alpha, rounding and errors as in `margin_pgd_visits`: where the power
-    is an integer, it is the result. Source: beyond the thesis, Theorem 5.
+    is an integer, it is the result. Source: beyond the thesis, Theorem 6.J.
     """
     return ceil(_excess("b0", b0, alpha) ** -2)
 
@@ -148,7 +148,7 @@ def flow_time(z, slope, loss="ce"):
     z: 0 is the result where it is negative. slope: norm of the margin's gradient, larger than 0.
     loss: "ce" gives (e^z + z - 1) / slope^2, below which no sequence of steps succeeds;
     "reflected" gives (z + 1 - e^-z) / slope^2, from which on every one does.
-    Raises ValueError for bad arguments. Source: beyond the thesis, Proposition 9.
+    Raises ValueError for bad arguments. Source: beyond the thesis, Proposition 6.N.
 
     >>> [round(float(flow_time(7, 1, loss)), 3) for loss in ("ce", "reflected")]
     [1102.633, 7.999]

@@ -171,7 +171,7 @@ def growth(p):
     """phi(p) = p^2 + 2 p ln((1 - p) / p): ||W||_F^2 grows by at most step phi(p_t) in round t.
 
     p: in [0, 1], numbers or arrays, minus the derivative of the loss; the limits are 0 at 0 and
-    -inf at 1. Raises ValueError for bad arguments. Source: beyond the thesis, Theorem 1 (a).
+    -inf at 1. Raises ValueError for bad arguments. Source: beyond the thesis, Theorem 6.H (a).
     """
     p = _weights("p", p)
     return p**2 + 2 * (xlog1py(p, -p) - xlogy(p, p))
@@ -190,7 +190,7 @@ def average_surrogate(setting, average, rounds, start, step_size=None):
 
     Along every path, for every attack in the ball and every order of samples.
     average: in [0, 1], rounds: larger than 0, numbers or arrays. start, step_size and errors as in
-    `rounds_lemma_19`. Returns `Sides`. Source: beyond the thesis, Theorem 1 (b).
+    `rounds_lemma_19`. Returns `Sides`. Source: beyond the thesis, Theorem 6.H (b).
     """
     average, rounds = _weights("average", average), arguments.above_zero("rounds", rounds)
     start = arguments.nonnegative("start", start)
@@ -204,7 +204,7 @@ def rounds_sharp(setting, error, start, step_size=None):
     weights p_t is at most the error, along every path.
 
     error: in (0, 1/2]. start, step_size and errors as in `rounds_lemma_19`.
-    Source: beyond the thesis, Theorem 1 (c).
+    Source: beyond the thesis, Theorem 6.H (c).
     """
     error, start = arguments.positive("error", error), arguments.nonnegative("start", start)
     if error > 0.5:
@@ -217,7 +217,7 @@ def mistakes(setting, start, step_size=None):
     """N = (1 + 2 c start) / (eta c^2), the most updates that mistake-driven training ever makes.
 
     N / error rounds bring the mean robust error of the iterates below the error.
-    start, step_size and errors as in `rounds_lemma_19`. Source: beyond the thesis, Theorem 6.
+    start, step_size and errors as in `rounds_lemma_19`. Source: beyond the thesis, Theorem 6.I.
     """
     start = arguments.nonnegative("start", start)
     step_size, c = _step(setting, step_size), setting.correlation
@@ -226,7 +226,7 @@ def mistakes(setting, start, step_size=None):
 
 def end_to_end(setting, error, b0, start):
     """All gradients that suffice for a mean error of 2 error at level b0, both rounded up:
-    (by Theorem 5, with the logistic loss; by Theorem 6, mistake-driven).
+    (by Theorem 6.J, with the logistic loss; by Theorem 6.I, mistake-driven).
 
     error: in (0, 1/2]. b0: larger than 1 - alpha. start: at least 0. Raises ValueError for bad
     arguments.

@@ -107,7 +107,7 @@ def local_optima(result):
 
     result: of `figure_3_2` or `figure_3_2_exact`. Returns their singular values (runs, rates, d),
     padded with zeros, and their objectives (runs, rates); NaN for a rank that has none.
-    Source: beyond the thesis, Theorem E.
+    Source: beyond the thesis, Theorem 3.H.
     """
     about, N, m = _taught(result)
     reached = result["ranks"][:, -1]

@@ -32,7 +32,7 @@ def induced_regularizer(sigma, widths, lam):
     count as 1e-280. widths: d_1, ..., d_k. lam: larger than 0. Returns Induced: the value, accurate
     to about 1e-14 relatively, and the unique optimal allocation (k, r), whose columns are 0 where
     sigma is 0. Raises ValueError for bad arguments, and if the value is too large for a float.
-    Cost: some ten Newton steps of O(r k^2 + k^3). Source: beyond the thesis, Theorem A.
+    Cost: some ten Newton steps of O(r k^2 + k^3). Source: beyond the thesis, Theorem 3.A.
 
     >>> value, allocation = induced_regularizer([3, 1], [4], 0.5)  # lam / d ||M||_*^2
     >>> round(value, 12), allocation.round(12).tolist()
@@ -133,7 +133,7 @@ def implementation(M, widths, allocation, lam, C=None):
     0. C: None or positive definite (d_0, d_0). Returns the list of k + 1 weights, whose regularizer
     is sum_i sigma_i^2 (prod_j (1 + lam / x_ji) - 1). Singular values below rounding of the largest
     count as 0. Raises ValueError for bad arguments. Cost: O(k d^3), with one SVD, and with C one
-    eigendecomposition. Source: beyond the thesis, Theorem A, upper bound.
+    eigendecomposition. Source: beyond the thesis, Theorem 3.A, upper bound.
     """
     svd = _compact_svd(M, widths, C)
     lam = arguments.positive("lam", lam)
@@ -150,7 +150,7 @@ def optimal_implementation(M, widths, lam, C=None):
     """Weights with network map M and the least regularizer among all of them.
 
     Arguments, errors and cost as `implementation`, and that of `induced_regularizer`. Returns the
-    list of k + 1 weights. Source: beyond the thesis, Theorem A.
+    list of k + 1 weights. Source: beyond the thesis, Theorem 3.A.
     """
     svd = _compact_svd(M, widths, C)
     lam = arguments.positive("lam", lam)

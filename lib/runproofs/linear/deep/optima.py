@@ -83,7 +83,7 @@ def global_optimum(m, widths, lam):
     widths. It is the best of `local_optimum` over all ranks; of equally good ones, that of least
     rank. What is too small for a float becomes 0. Raises ValueError for bad arguments, and for a
     value that is too large. Cost: `local_optimum` for each rank. Source: beyond the thesis,
-    Theorem D.
+    Theorem 3.E.
 
     >>> best = global_optimum([1, 1], [2, 2], 1)
     >>> best.rank, round(best.value, 12), best.spectrum.round(12).tolist()
@@ -107,7 +107,7 @@ def local_optimum(m, widths, lam, rank):
 
     Arguments as in `global_optimum`; rank: at least 1, at most min(widths) and the number of
     positive m. Returns an Optimum, at which Phi has a local maximum with a positive allocation: for
-    k >= 2 a local minimum of the objective (Theorem E). The search starts at the maximum for equal
+    k >= 2 a local minimum of the objective (Theorem 3.H). The search starts at the maximum for equal
     widths of the same nu, a problem of one unknown solved on a grid, and at equal shares.
     Raises ValueError for bad arguments. Cost: O(rank) for k = 1; else 600 points of the grid, up to
     60 steps of O(rank) each, and from every start, some ten Newton steps of O(rank k^2 + k^3) and

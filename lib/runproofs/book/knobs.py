@@ -1,0 +1,169 @@
+"""Turns the knobs of the pages, and runs their cells twice: `python -m runproofs.book.knobs`.
+
+The knobs of a page are the numbers that its readers are invited to change. They stand in one cell
+tagged `parameters`, each with its range:
+
+    seed = 62  # any whole number
+    theta = 0.7  # 0.05 to 0.95: probability that a unit is kept
+    width = 6  # 3 to 12
+    law = "gaussian"  # one of "gaussian", "uniform"
+
+A page is run as printed, after which each of its cells runs once more, from the last to the first,
+so that it meets what later cells left behind; and with two other seeds, all other knobs at the
+lower and then at the upper end of their ranges. No cell may fail, so that every card stays green.
+"""
+
+import argparse
+import ast
+import multiprocessing
+import os
+import re
+import sys
+import time
+import warnings
+from pathlib import Path
+from typing import NamedTuple
+
+import joblib
+import matplotlib.pyplot as plt
+from tqdm import tqdm
+
+from runproofs.book import figures
+from runproofs.book.register import BOOK, CELL
+
+KNOB = re.compile(r"(?P<name>\w+) = (?P<value>.+?)  # (?P<range>[^:]+)(: .+)?")
+TURNS = ("as printed, each cell twice", "lower ends", "upper ends")
+SHOWN = 200  # characters of an error message
+
+
+class Knob(NamedTuple):
+    """One number of a page that may be changed: its name, value, and the ends of its range."""
+
+    name: str
+    value: object
+    lower: object
+    upper: object
+
+
+def knob(line: str) -> Knob:
+    """The knob that a line of a `parameters` cell defines; ValueError if it defines none."""
+    found = KNOB.fullmatch(line)
+    if not found:
+        raise ValueError(f"{line!r} is not `name = value  # range` or `...  # range: meaning`.")
+    name, value, values = found["name"], ast.literal_eval(found["value"]), found["range"].strip()
+    if values == "any whole number":
+        return Knob(name, value, value + 1, value + 2)
+    if values.startswith("one of "):
+        choices = ast.literal_eval(f"({values.removeprefix('one of ')},)")
+        others = [choice for choice in choices if choice != value]
+        if value not in choices or not others:
+            raise ValueError(f"{name}: {value!r} and another value must be in {values!r}.")
+        return Knob(name, value, others[0], others[-1])
+    try:
+        lower, upper = (ast.literal_eval(end) for end in values.split(" to "))
+    except ValueError:
+        raise ValueError(f"{name}: the range {values!r} is not `a to b`.") from None
+    if not lower <= value <= upper or lower == upper:
+        raise ValueError(f"{name} = {value!r} must lie in its range, {values}.")
+    return Knob(name, value, lower, upper)
+
+
+def knobs(page: str) -> list[Knob]:
+    """The knobs of a MyST page. ValueError if not exactly one cell has the tag, or a line is off."""
+    cells = [cell["code"] for cell in CELL.finditer(page) if is_parameters(cell)]
+    if len(cells) != 1:
+        raise ValueError(f"{len(cells)} cells have the tag `parameters`, and one should.")
+    lines = (line for line in cells[0].splitlines() if line and not line.startswith("#"))
+    return [knob(line) for line in lines]
+
+
+def is_parameters(cell: re.Match) -> bool:
+    """Whether a cell of a page has the tag `parameters`."""
+    return bool(re.search(r"\btags: \[.*\bparameters\b", cell["options"]))
+
+
+def turned(cell: re.Match, turn: int) -> str:
+    """The code of a cell, with every knob at its lower (turn 1) or upper end (2) if it has any."""
+    if turn == 0 or not is_parameters(cell):
+        return cell["code"]
+    ends = [knob(line) for line in cell["code"].splitlines() if line and line[0] != "#"]
+    return "\n".join(f"{k.name} = {k.lower if turn == 1 else k.upper!r}" for k in ends)
+
+
+def run(path: Path, turn: int) -> list[str]:
+    """What fails on a page at one turn of its knobs, in sentences. Use a child process."""
+    page = path.read_text("utf-8")
+    cells, failures = list(CELL.finditer(page)), []
+    names: dict = {"__name__": "__main__"}
+    figures.animate = first_and_last
+    os.chdir(path.parent)
+
+    def execute(cell, when):
+        line = page.count("\n", 0, cell.start("code")) + 1
+        try:
+            exec(compile(turned(cell, turn), f"{path.name}:{line}", "exec"), names)
+        except Exception as error:
+            what = " ".join(f"{type(error).__name__}: {error}".split())
+            failures.append(f"line {line}{when}: {what[:SHOWN]}")
+        plt.close("all")
+
+    for cell in cells:
+        execute(cell, "")
+    if turn == 0 and not failures:
+        for cell in reversed(cells):
+            execute(cell, ", run again")
+    return failures
+
+
+def first_and_last(fig, update, frames, **options):
+    """In place of a player: two of its frames show whether it can be drawn."""
+    update(0)
+    update(frames - 1)
+    fig.draw_without_rendering()
+
+
+def _task(task):
+    path, turn = task
+    start = time.perf_counter()
+    sys.stdout = open(os.devnull, "w")  # noqa: SIM115, the process ends
+    warnings.simplefilter("ignore")
+    try:
+        knobs(path.read_text("utf-8"))
+        found = run(path, turn)
+    except ValueError as error:
+        found = [str(error)]
+    return path, turn, found, time.perf_counter() - start
+
+
+def pages(book: Path = BOOK) -> list[Path]:
+    """The pages with a card, which must have knobs."""
+    return [p for p in sorted(book.rglob("*.md")) if "\nwith claim(" in p.read_text("utf-8")]
+
+
+def check(paths: list[Path], jobs: int, out=print) -> list[str]:
+    """Turn the knobs of each page in children of this process; what fails, in sentences."""
+    tasks = [(path, turn) for path in paths for turn in range(len(TURNS))]
+    wrong = []
+    context = multiprocessing.get_context("fork")
+    with context.Pool(jobs, maxtasksperchild=1) as pool:
+        results = pool.imap_unordered(_task, tasks)
+        for path, turn, found, seconds in tqdm(results, total=len(tasks), disable=None):
+            out(f"{path.stem}, {TURNS[turn]}: {len(found)} failures, {seconds:.0f} s")
+            wrong += [f"{path.parent.name}/{path.name}, {TURNS[turn]}: {what}" for what in found]
+    return wrong
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Turn the knobs of one page or all; 1 if a cell fails."""
+    parser = argparse.ArgumentParser("python -m runproofs.book.knobs", description=main.__doc__)
+    parser.add_argument("pages", nargs="*", type=Path, help="such as book/ch2_shallow_linear/index.md")
+    parser.add_argument("--jobs", type=int, default=joblib.cpu_count())
+    options = parser.parse_args(arguments)
+    paths = [path.resolve() for path in options.pages] or pages()
+    wrong = check(paths, options.jobs)
+    print("\n".join(wrong) or f"{len(paths)} pages are green at both ends of their knobs.")
+    return int(bool(wrong))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
