@@ -42,6 +42,20 @@ with claim("thesis/equation-2.99") as check:
 with claim("vidal/barron") as check:
     pass
 ```
+
+```{code-cell} ipython3
+:tags: [open]
+with claim("thesis/equation-2.3") as check:
+    pass
+```
+
+```{code-cell} ipython3
+try:
+    with claim("thesis/equation-2.3") as check:
+        pass
+except ClaimFailed:
+    print("refused")
+```
 """
 BACK = """# Back
 
@@ -102,6 +116,14 @@ def test_a_planned_claim_that_is_checked_is_a_warning(build):
 def test_a_claim_that_lost_its_check_is_a_warning(build):
     assert "'thesis/lemma-2' is registered, but no page checks it" in build[0]
     assert "'thesis/equation-2.1' is registered, but" not in build[0]
+
+
+def test_a_cell_that_checks_is_folded_unless_it_is_the_open_example(tmp_path):
+    built(tmp_path)
+    html = (tmp_path / "_build" / "html" / "index.html").read_text("utf-8")
+    cells = re.split(r'<div class="cell(?=[ "])', html)[1:]
+    folded = ["How this is checked" in cell for cell in cells]
+    assert folded == [True, False, False]
 
 
 def test_a_picture_without_alt_text_is_a_warning(build):

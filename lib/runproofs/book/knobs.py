@@ -69,7 +69,7 @@ def knob(line: str) -> Knob:
 
 
 def knobs(page: str) -> list[Knob]:
-    """The knobs of a MyST page. ValueError if not exactly one cell has the tag, or a line is off."""
+    """The knobs of a MyST page. ValueError unless one cell has the tag, and each line is a knob."""
     cells = [cell["code"] for cell in CELL.finditer(page) if is_parameters(cell)]
     if len(cells) != 1:
         raise ValueError(f"{len(cells)} cells have the tag `parameters`, and one should.")
@@ -156,7 +156,9 @@ def check(paths: list[Path], jobs: int, out=print) -> list[str]:
 def main(arguments: list[str] | None = None) -> int:
     """Turn the knobs of one page or all; 1 if a cell fails."""
     parser = argparse.ArgumentParser("python -m runproofs.book.knobs", description=main.__doc__)
-    parser.add_argument("pages", nargs="*", type=Path, help="such as book/ch2_shallow_linear/index.md")
+    parser.add_argument(
+        "pages", nargs="*", type=Path, help="such as book/ch2_shallow_linear/index.md"
+    )
     parser.add_argument("--jobs", type=int, default=joblib.cpu_count())
     options = parser.parse_args(arguments)
     paths = [path.resolve() for path in options.pages] or pages()

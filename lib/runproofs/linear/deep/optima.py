@@ -107,12 +107,12 @@ def local_optimum(m, widths, lam, rank):
 
     Arguments as in `global_optimum`; rank: at least 1, at most min(widths) and the number of
     positive m. Returns an Optimum, at which Phi has a local maximum with a positive allocation: for
-    k >= 2 a local minimum of the objective (Theorem 3.H). The search starts at the maximum for equal
-    widths of the same nu, a problem of one unknown solved on a grid, and at equal shares.
+    k >= 2 a local minimum of the objective (Theorem 3.H). The search starts at the maximum for
+    equal widths of the same nu, a problem of one unknown solved on a grid, and at equal shares.
     Raises ValueError for bad arguments. Cost: O(rank) for k = 1; else 600 points of the grid, up to
     60 steps of O(rank) each, and from every start, some ten Newton steps of O(rank k^2 + k^3) and
-    convex programs as in `induced_regularizer`, at most 500. Source: beyond the thesis, Theorems D
-    and E.
+    convex programs as in `induced_regularizer`, at most 500. Source: beyond the thesis, Theorems
+    3.E and 3.H.
     """
     m, widths, lam = _problem(m, widths, lam)
     rank = arguments.positive_integer("rank", rank)
