@@ -70,7 +70,7 @@ sabotage: .venv/.done
 	  $(if $(TENTH),--tenth $(TENTH))
 
 knobs: .venv/.done
-	MPLBACKEND=agg $(BIN)/python -m runproofs.book.knobs $(PAGE)
+	MPLBACKEND=agg $(BIN)/python -m runproofs.book.knobs $(PAGE) $(if $(TENTH),--tenth $(TENTH))
 
 restamp: .venv/.done
 	$(PAPER) --restamp
