@@ -51,6 +51,25 @@ def enumerated(weights, X, Y, theta):
 # ------------------------------------------------------------------------ objective, regularizers
 
 
+def test_random_networks_have_the_shapes_and_the_law_that_they_say():
+    weights = deep.random_network([3, 4, 2], 7, 5000)
+    assert [W.shape for W in weights] == [(5000, 4, 3), (5000, 2, 4)]
+    entries = np.concatenate([W.reshape(5000, -1) for W in weights], axis=1)
+    assert np.allclose(entries.mean(axis=0), 0, atol=6 / np.sqrt(5000))  # false alarm 4e-8
+    assert np.allclose(np.cov(entries.T), np.eye(20), atol=9 / np.sqrt(5000))  # at 6.3 s.e. or more
+    again = deep.random_network([3, 4, 2], np.random.default_rng(7), 5000)
+    assert all(map(np.array_equal, weights, again))
+
+
+@pytest.mark.parametrize("k", [1, 2, 3, 6])
+def test_pivot_sets_are_the_sets_of_hidden_layers_without_the_empty_one(k):
+    pivots = deep.pivot_sets(k)
+    assert len(pivots) == len(set(pivots)) == 2**k - 1
+    assert {sum(2 ** (j - 1) for j in J) for J in pivots} == set(range(1, 2**k))
+    assert all(tuple(sorted(set(J))) == J for J in pivots)
+    assert pivots == sorted(pivots, key=lambda J: (len(J), J))
+
+
 @examples
 @given(sizes, rates, seeds)
 def test_objective_is_the_mean_over_masks_and_samples(sizes, theta, seed):
@@ -357,6 +376,10 @@ I3 = np.eye(3)
         (lambda: deep.equalization_defect([X[None] for X in W]), "W_1"),
         (lambda: deep.pivot_products(W, [2, 1]), "pivots"),
         (lambda: deep.pivot_products(W, [3]), "pivots"),
+        (lambda: deep.pivot_sets(0), "k must"),
+        (lambda: deep.random_network([3, 2], 0), "sizes"),
+        (lambda: deep.random_network([3, 0, 2], 0), "every size"),
+        (lambda: deep.random_network([3, 2, 2], None), "rng"),
         (lambda: deep.effective_regularization([], 0.1), "widths"),
         (lambda: deep.effective_regularization(3, 0.1), "widths"),
         (lambda: deep.effective_regularization([2.0], 0.1), "width"),

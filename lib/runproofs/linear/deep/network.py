@@ -27,6 +27,22 @@ def network_map(weights):
     return _product(arguments.layers(weights))
 
 
+def random_network(sizes, rng, *batch):
+    """Weights with independent standard normal entries, a list of (*batch, d_i, d_{i-1}).
+
+    sizes: d_0, ..., d_{k+1}, at least three. rng: NumPy Generator, or a seed. batch: sizes of the
+    leading axes. Raises ValueError for bad arguments. Cost: O(k d^2) a network.
+
+    >>> [W.shape for W in random_network([3, 4, 2], 0, 7)]
+    [(7, 4, 3), (7, 2, 4)]
+    """
+    sizes = [arguments.positive_integer("every size", d) for d in sizes]
+    if len(sizes) < 3:
+        raise ValueError(f"sizes must be those of input, hidden layers, output, not {sizes}.")
+    rng = arguments.generator(rng)
+    return [rng.standard_normal((*batch, after, before)) for before, after in pairwise(sizes)]
+
+
 def objective(weights, Cyx, lam, Ey2, C=None):
     """Dropout objective E ||y - W x||^2 of the masked network W, in closed form.
 
@@ -175,6 +191,19 @@ def _subregularizers(weights):
     return (squares[..., None, :] @ sums)[..., 0, 1:]
 
 
+def pivot_sets(k):
+    """The pivot sets of k hidden layers: all (j_1, ..., j_l), 1 <= j_1 < ... < j_l <= k, l >= 1.
+
+    k: at least 1. Returns the list of the 2^k - 1 tuples, short ones first, each size in order.
+    Raises ValueError for bad arguments. Cost: O(k 2^k). Source: thesis, Proposition 8.
+
+    >>> pivot_sets(2)
+    [(1,), (2,), (1, 2)]
+    """
+    layers = range(1, arguments.positive_integer("k", k) + 1)
+    return [pivots for l in layers for pivots in combinations(layers, l)]
+
+
 def pivot_products(weights, pivots, C=None):
     """The products alpha beta_1 ... beta_{l-1} gamma of one pivot set, for all its nodes.
 
@@ -204,18 +233,15 @@ def subregularizers_over_pivots(weights, C=None):
     """
     weights = _whitened(weights, C, batched=False)
     widths = _widths(weights)
-    k = len(widths)
-    R = np.zeros(k)
-    for l in range(1, k + 1):
-        for pivots in combinations(range(1, k + 1), l):
-            for nodes in product(*(range(widths[j - 1]) for j in pivots)):
-                alpha = _heads(weights, pivots[0])[nodes[0]]
-                gamma = _tails(weights, pivots[-1])[nodes[-1]]
-                beta = 1.0
-                for p in range(l - 1):
-                    middle = _product(weights[pivots[p] : pivots[p + 1]])
-                    beta *= middle[nodes[p + 1], nodes[p]]
-                R[l - 1] += (alpha * beta * gamma) ** 2
+    R = np.zeros(len(widths))
+    for pivots in pivot_sets(len(widths)):
+        for nodes in product(*(range(widths[j - 1]) for j in pivots)):
+            alpha = _heads(weights, pivots[0])[nodes[0]]
+            gamma = _tails(weights, pivots[-1])[nodes[-1]]
+            beta = 1.0
+            for (i, a), (j, b) in pairwise(zip(pivots, nodes, strict=True)):
+                beta *= _product(weights[i:j])[b, a]
+            R[len(pivots) - 1] += (alpha * beta * gamma) ** 2
     return R
 
 
