@@ -1,7 +1,7 @@
 """The bounds of Chapter 6 along exactly measured runs, and the attacks with proved settings."""
 
 from functools import partial
-from math import ceil, sqrt
+from math import ceil
 
 import numpy as np
 import pytest
@@ -134,18 +134,16 @@ def test_mistake_driven_training_never_ends_beyond_the_margin():
 def test_trap_keeps_both_trainings_attackable():
     """Proposition 6.G (ii), and its control: a smaller start escapes."""
     alpha, mu, t = 0.5, 0.3, 0.1
-    W = np.array([[sqrt(alpha), 0], [-1, 0], [0, mu]])
-    a, x = np.array([-sqrt(alpha), -1, mu]), np.array([[t, 2.0]])
-    A, largest = np.linalg.norm(a), np.linalg.norm(x) + 1
+    trap, x = two_layer.trap(alpha, mu), np.array([[t, 2.0]])
+    A, largest = np.linalg.norm(trap.a), np.linalg.norm(x) + 1
     options = {"step_size": 1 / (A * largest) ** 2, "sample": np.random.default_rng(0)}
     attack = partial(pgd, step_size=1, visits=10)
     for scale, trapped in ((200, True), (20, False)):
-        net = TwoLayerNetwork(scale * W, a, alpha)
+        net = TwoLayerNetwork(scale * trap.W, trap.a, alpha)
         result = adversarial_training(net, x, [1], 1, rounds=1500, attack=attack, **options)
         levels = level(result.networks(net), x, [1], 1.0)
         assert (levels.min() > 0.3) == trapped
-    net = TwoLayerNetwork(W, a, alpha)
-    result = mistake_driven_training(net, x, [1], 1, rounds=50, attack=attack, **options)
+    result = mistake_driven_training(trap, x, [1], 1, rounds=50, attack=attack, **options)
     assert (result.margins > 0).all()
 
 

@@ -143,7 +143,7 @@ def test_networks_of_other_chapters_are_written_as_their_docstring_says():
 
 
 def test_examples_in_the_docstrings():
-    assert doctest.testmod(two_layer) == (0, 4)
+    assert doctest.testmod(two_layer) == (0, 5)
 
 
 # ---------------------------------------------------------------- losses
@@ -159,6 +159,22 @@ def test_losses_are_reflections_and_do_not_overflow():
     assert (1 + two_layer.reflected_loss(grid) / np.log(2) <= (grid < 0)).all()
     assert (two_layer.loss(grid) / np.log(2) >= (grid < 0)).all()
     assert two_layer.loss(-0.1) < 1  # the natural logarithm dips below the 0-1 loss
+
+
+def test_trap_is_the_printed_network_with_a_floor_and_a_cliff():
+    alpha, mu = np.array([0.0, 0.3, 1.0]), np.array([[0.2], [0.5]])
+    nets = two_layer.trap(alpha, mu)
+    assert nets.W.shape == (2, 3, 3, 2)
+    root = 0.3**0.5
+    np.testing.assert_array_equal(nets.W[1, 1], [[root, 0], [-1, 0], [0, 0.5]])
+    np.testing.assert_array_equal(nets.a[1, 1], [-root, -1, 0.5])
+    np.testing.assert_array_equal(nets.alpha[1], alpha)
+    for u1, u2 in ((2.0, 3.0), (-2.0, 3.0)):
+        expected = mu**2 * u2 - (1 - alpha**2) * max(0, -u1)
+        np.testing.assert_allclose(nets([u1, u2]), expected, rtol=1e-14)
+    floor = two_layer.input_gradient(nets, [1.0, 1.0], 1)
+    np.testing.assert_allclose(floor[..., 0], 0, atol=1e-15)  # the two units cancel
+    np.testing.assert_allclose(floor[..., 1], mu**2 + 0 * alpha)
 
 
 # ---------------------------------------------------------------- arguments
@@ -192,6 +208,9 @@ NET = TwoLayerNetwork(np.eye(2), [1.0, 1.0], 0.5)
         (lambda: NET[[1, 0], [1]], "mask"),
         (lambda: NET[["1", "0"]], "mask"),
         (lambda: NET[0], "mask"),
+        (lambda: two_layer.trap(1.5, 1), "alpha"),
+        (lambda: two_layer.trap(0.5, 0), "mu"),
+        (lambda: two_layer.trap([0.1, 0.2], [1, 2, 3]), "alpha and mu"),
     ],
 )
 def test_bad_arguments_are_named_in_one_sentence(call, name):

@@ -355,8 +355,7 @@ def test_reflected_pgd_obeys_one_inequality_for_every_network_and_point():
 def test_trap_keeps_pgd_from_the_clean_point_at_half_the_threshold(alpha):
     """Proposition 6.G: the level tends to 1 - alpha, and no step escapes."""
     t, mu = 1e-6, 1e-5
-    net = TwoLayerNetwork([[alpha**0.5, 0], [-1, 0], [0, mu]], [-(alpha**0.5), -1, mu], alpha)
-    x = [t, 2.0]
+    net, x = two_layer.trap(alpha, mu), [t, 2.0]
     assert 0.9999 < level(net, x, 1, 1.0) / (1 - alpha) <= 1
     for loss in margin_attacks.DESCENT:
         for step in (0.01, 1, 100):

@@ -142,6 +142,27 @@ def reflected_loss(z):
     return -np.logaddexp(0, np.asarray(z, dtype=float))
 
 
+def trap(alpha, mu):
+    """The network with rows sqrt(alpha) e_1, -e_1, mu e_2 and top layer -sqrt(alpha), -1, mu.
+
+    Where u_2 > 0, f(u) = mu^2 u_2 - (1 - alpha^2) max(0, -u_1): a floor and a cliff beside it, of
+    which no gradient on the floor knows. alpha: in [0, 1]. mu: larger than 0. They broadcast to a
+    batch of networks. Raises ValueError for bad arguments.
+    Source: beyond the thesis, Proposition 6.G.
+
+    >>> trap(0.25, 0.5)([[1, 2], [-1, 2]]).tolist()
+    [0.5, -0.4375]
+    """
+    alpha, mu = arguments.slope(alpha), arguments.above_zero("mu", mu)
+    _agree(alpha=alpha.shape, mu=mu.shape)
+    alpha, mu = np.broadcast_arrays(alpha, mu)
+    root = np.sqrt(alpha)
+    W, a = np.zeros((*root.shape, 3, 2)), np.empty((*root.shape, 3))
+    W[..., 0, 0], W[..., 1, 0], W[..., 2, 1] = root, -1, mu
+    a[..., 0], a[..., 1], a[..., 2] = -root, -1, mu
+    return TwoLayerNetwork(W, a, alpha)
+
+
 # ----------------------------------------------------------------------------------------- helpers
 
 
