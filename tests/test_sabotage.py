@@ -6,6 +6,7 @@ import pytest
 
 from runproofs import masks
 from runproofs.book import sabotage, saboteur
+from runproofs.book.register import BOOK, CELL
 from runproofs.book.sabotage import Sabotage, break_library, replaced, sabotages
 from runproofs.linear.shallow import regularizer
 
@@ -132,3 +133,10 @@ def test_every_sabotage_of_the_book_fits_its_claim_and_page():
     for wrong in sabotage.sabotages():
         assert wrong.claim in pages[wrong.page], f"{wrong.claim} is not checked on {wrong.page}"
         assert wrong.replace != wrong.by
+
+
+def test_every_piece_that_is_replaced_on_a_page_stands_there_once():
+    for wrong in sabotage.sabotages():
+        if wrong.where == "page":
+            cells = CELL.finditer((BOOK / f"{wrong.page}.md").read_text("utf-8"))
+            replaced("\0".join(cell["code"] for cell in cells), wrong)  # or ValueError
