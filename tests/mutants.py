@@ -18,6 +18,7 @@ import tempfile
 import time
 from collections import Counter, defaultdict
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from queue import Queue
 
@@ -102,7 +103,8 @@ class Judge:
 
     def __exit__(self, *_):
         for process in list(self.running):
-            os.killpg(process.pid, signal.SIGKILL)
+            with suppress(ProcessLookupError):  # it may end by itself meanwhile
+                os.killpg(process.pid, signal.SIGKILL)
         self.folder.cleanup()
 
     def map(self, function, values):

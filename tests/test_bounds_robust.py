@@ -1,5 +1,6 @@
 """The bounds on training by hand, by solvers, and where one linear unit attains them."""
 
+from dataclasses import FrozenInstanceError
 from math import ceil, inf, log, nan, sqrt
 
 import numpy as np
@@ -27,6 +28,12 @@ def test_setting_by_hand():
         robust.squared_norm_bound(2, 0.5, np.array([0, 7])), [4, 14.5], rtol=1e-15
     )
     assert robust.squared_norm_bound(2, 0.5, 7, 0.6) == pytest.approx(6.1, rel=1e-15)
+
+
+def test_a_setting_that_was_checked_stays_as_it_is():
+    setting = Setting(R=2, gamma=0.75, eps=0.5, alpha=0.4)
+    with pytest.raises(FrozenInstanceError):
+        setting.eps = 3
 
 
 def test_growth_has_its_limits_at_the_ends():

@@ -204,6 +204,15 @@ def counted(function, which, calls):
     return wrapper
 
 
+def test_rates_may_have_more_axes_than_the_weights():
+    weights, lam = network([3, 4, 3, 2], 6), np.array([[0.0, 0.3, 2.0], [1.0, 7.0, 0.1]])
+    R1, R2 = deep.subregularizers(weights)
+    np.testing.assert_allclose(deep.regularizer(weights, lam), lam * R1 + lam**2 * R2, rtol=1e-13)
+    risk = ((deep.network_map(weights) - 1) ** 2).sum()
+    found = deep.objective(weights, np.ones((2, 3)), lam, 6.0)  # y = (1, 1) (x_1 + x_2 + x_3)
+    np.testing.assert_allclose(found, risk + lam * R1 + lam**2 * R2, rtol=1e-13)
+
+
 def test_batches_agree_with_single_networks():
     sizes, lam = [3, 2, 4, 2], np.array([0.2, 3.0])
     weights, C = network(sizes, 3, 2), moment(3, 3)

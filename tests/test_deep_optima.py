@@ -218,6 +218,14 @@ def test_the_program_is_solved_in_few_steps_at_all_scales(k, r, seed, power):
     assert len(steps) < 30
 
 
+@pytest.mark.parametrize("widths", [[10**15, 8], [10**18, 8], [10**18, 8, 10**19]])
+def test_layers_of_immense_width_count_for_nothing(widths):
+    """What is left is one hidden layer, whose regularizer is lam / d ||M||_*^2."""
+    value, x = deep.induced_regularizer([7, 6, 5, 4, 3, 2, 1], widths, 1e5)
+    assert value == pytest.approx(1e5 / 8 * 28**2, rel=1e-9)
+    np.testing.assert_allclose(x[1], 8 * np.arange(7, 0, -1) / 28, rtol=1e-8)
+
+
 def test_ratios_of_singular_values_end_at_1e_280():
     for least in (1e-290, 1e-320):
         _, x = deep.induced_regularizer([1.0, least], [4], 0.5)

@@ -2,8 +2,10 @@
 
 import ast
 import importlib
+import platform
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -175,6 +177,29 @@ def test_the_commit_is_that_of_the_clone_and_says_when_the_library_differs(monke
     assert provenance.commit() == f"{head} dirty"
     monkeypatch.setattr(provenance, "BOOK", tmp_path / "lib" / "book")
     assert provenance.commit() == ""  # an installed copy within another project
+
+
+@pytest.mark.parametrize(
+    ("cpuinfo", "processor", "expected"),
+    [
+        ("cpu MHz : 1\nmodel name : A B\nmodel name : C\n", "arm", "A B"),
+        ("cpu MHz : 1\n", "arm", "arm"),
+        (None, "arm", "arm"),
+        (None, "", "arm64"),
+    ],
+)
+def test_the_processor_is_named_as_well_as_the_system_can(
+    monkeypatch, cpuinfo, processor, expected
+):
+    def read(path, encoding):
+        if cpuinfo is None:
+            raise FileNotFoundError(path)
+        return cpuinfo
+
+    monkeypatch.setattr(Path, "read_text", read)
+    monkeypatch.setattr(platform, "processor", lambda: processor)
+    monkeypatch.setattr(platform, "machine", lambda: "arm64")
+    assert provenance._processor() == expected
 
 
 # Unfinished runs ---------------------------------------------------------------------------------

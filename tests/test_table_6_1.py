@@ -16,6 +16,16 @@ from runproofs.training import step_decay
 EPS, STEP = (0.2, 1), (10, 10 / 64)
 
 
+def test_the_printed_digits_have_the_sums_of_the_page():
+    """In thousandths, added up from the thesis; no reflection changes FGSM and BIM, by theorem."""
+    printed = (1000 * ch6.PRINTED).round().astype(int)
+    assert printed.sum(1).tolist() == [1622, 81, 66, 156, 39]
+    assert printed.sum(0).tolist() == [260, 260, 69, 325, 325, 325, 10, 390]
+    for kind in ("FGSM", "BIM"):
+        plain, reflected = (ch6.COLUMNS.index(name) for name in (kind, f"R-{kind}"))
+        assert (printed[:, plain] == printed[:, reflected]).all()
+
+
 def generators(*seeds):
     return [torch.Generator().manual_seed(seed) for seed in seeds]
 
