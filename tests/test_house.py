@@ -102,9 +102,13 @@ def test_the_library_has_every_public_function_once():
 
 @pytest.fixture(scope="module")
 def library(tmp_path_factory):
-    """Builds a book of one page and the library; returns its warnings and the library's HTML."""
+    """Builds a book of six pages and the library; returns its warnings and the library's HTML."""
     folder = tmp_path_factory.mktemp("book")
-    (folder / "index.md").write_text(PAGE + "\n```{toctree}\nlibrary\n```\n", "utf-8")
+    names = ["library", *"edcba"]
+    toctree = "\n".join(["```{toctree}", *names, "```"])
+    (folder / "index.md").write_text(f"{PAGE}\n{toctree}\n", "utf-8")
+    for name in names[1:]:
+        (folder / f"{name}.md").write_text(PAGE.replace("A page", f"Page {name}"), "utf-8")
     (folder / "library.md").write_text("# Library\n\n```{library}\n```\n", "utf-8")
     warnings = io.StringIO()
     settings = {
@@ -133,7 +137,8 @@ def test_an_entry_shows_signature_arguments_links_and_the_pages_that_use_it(libr
     assert "<code><b>all_masks</b>(r, theta)</code>" in shown
     assert re.search(r"<p><code[^>]*><span class=.pre.>theta</span></code>: keep prob", shown)
     assert "<p>Cost: O(r 2^r).</p>" in shown
-    assert re.search(r'href="index.html"><span[^>]*>A page</span></a>', shown)
+    links = re.findall(r'href="(\w+)\.html"><span[^>]*>([^<]*)</span></a>', shown)
+    assert links == [*((name, f"Page {name}") for name in "abcde"), ("index", "A page")]
     expectation = entry(library[1], "runproofs.masks.expectation")
     assert 'href="#runproofs.masks.all_masks"' in expectation
     assert "index.html" not in expectation

@@ -91,10 +91,15 @@ def test_root_and_inverse_of_any_condition_and_scale(d, decades, scale, seed):
     np.testing.assert_allclose(R, psd_sqrt(C), rtol=0, atol=1e-15 * np.sqrt(scale))
 
 
-def test_definite_means_a_condition_number_below_1e12():
-    np.testing.assert_allclose(root_and_inverse(np.diag([1, 1.1e-12]))[1][1, 1], 1.1e-12**-0.5)
-    with pytest.raises(ValueError, match=r"C must be positive definite, but .* is 9e-13"):
-        root_and_inverse(np.diag([1, 0.9e-12]))
+@pytest.mark.parametrize(("scale", "least"), [(1e-6, "9e-19"), (1, "9e-13"), (1e6, "9e-07")])
+def test_definite_means_a_condition_number_below_1e12(scale, least):
+    inverse = root_and_inverse(scale * np.diag([1, 1.1e-12]))[1]
+    np.testing.assert_allclose(inverse[1, 1], (scale * 1.1e-12) ** -0.5)
+    with pytest.raises(ValueError, match=rf"C must be positive definite, but .* is {least}"):
+        root_and_inverse(scale * np.diag([1, 0.9e-12]))
+
+
+def test_rounding_may_look_asymmetric_or_negative():
     # asymmetry and negative eigenvalues of 1e-10, relatively, are rounding; more is an error
     np.testing.assert_allclose(psd_sqrt([[1, 0.99e-10], [0, 1]]), np.eye(2), atol=1e-10)
     np.testing.assert_allclose(psd_sqrt(np.diag([1e9, -0.09])), np.diag([1e9**0.5, 0]))

@@ -1,6 +1,7 @@
 """Two-layer networks and their gradients: each against torch's autograd or a closed form."""
 
 import doctest
+from dataclasses import FrozenInstanceError
 
 import numpy as np
 import pytest
@@ -180,6 +181,11 @@ def test_trap_is_the_printed_network_with_a_floor_and_a_cliff():
 # ---------------------------------------------------------------- arguments
 
 NET = TwoLayerNetwork(np.eye(2), [1.0, 1.0], 0.5)
+
+
+def test_a_network_that_was_checked_stays_as_it_is():
+    with pytest.raises(FrozenInstanceError):
+        NET.alpha = 1.5
 
 
 @pytest.mark.parametrize(

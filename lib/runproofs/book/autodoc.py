@@ -174,7 +174,7 @@ class Library(SphinxDirective):
         return [nodes.paragraph("", "", *links, classes=["used"])] if links else []
 
     def link(self, page: str) -> nodes.Node:
-        options = {"refdomain": "std", "reftype": "doc", "refexplicit": False, "refwarn": True}
+        options = {"refdomain": "std", "reftype": "doc", "refexplicit": False}
         options |= {"refdoc": self.env.docname, "reftarget": f"/{page}"}
         return pending_xref("", nodes.inline(), **options)
 

@@ -41,7 +41,7 @@ def find_tied_critical_point(U, M, lam):
     (d, r), where the search stopped. Otherwise as `find_critical_point`, with n = d r.
     """
     U = arguments.matrix("U", U)
-    M = symmetric_part(arguments.matrix("M", M, square=True, rows=len(U)))
+    M = symmetric_part(arguments.matrix("M", M, rows=len(U)))
     lam = arguments.nonnegative("lam", lam)
 
     def gradient(z):
