@@ -1,5 +1,6 @@
 """Deep linear networks: each formula against a route that does not share its code."""
 
+from fractions import Fraction
 from itertools import combinations, pairwise, product
 from math import prod
 
@@ -170,6 +171,12 @@ def test_masked_maps_kill_the_nodes_that_their_masks_drop():
         np.testing.assert_allclose(maps[i], expected, rtol=1e-14, atol=1e-15)
         kept = int(np.trace(first) + second.sum())
         assert p[i] == pytest.approx(0.7**kept * 0.3 ** (3 - kept), rel=1e-14)
+
+
+def test_masked_maps_are_floats_for_a_fraction_as_well():
+    maps, p = deep.masked_maps([np.eye(1), np.full((1, 1), 3.0)], Fraction(1, 4))
+    assert maps.dtype == p.dtype == np.float64
+    assert (maps.ravel().tolist(), p.tolist()) == ([0, 12], [0.75, 0.25])
 
 
 @pytest.mark.parametrize(
