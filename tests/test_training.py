@@ -44,6 +44,13 @@ def test_recorder_watches_start_end_and_between(every, times):
     np.testing.assert_array_equal(observed["square"], np.square(times))
 
 
+def test_what_was_seen_of_an_unfinished_training_is_there():
+    record = Recorder(lambda x: {"x": x}, None, 7)
+    record(0, 3.0)
+    times, observed = record.results()
+    assert (times.tolist(), observed["x"].tolist()) == ([0], [3])
+
+
 def test_recorder_without_observer():
     record = Recorder(None, 2, 4)
     record(0, "anything")
