@@ -4,9 +4,11 @@ import io
 import itertools
 import json
 import platform
+import re
 import runpy
 import subprocess
 import sys
+from functools import partial
 
 import joblib
 import numpy as np
@@ -15,6 +17,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
+from tqdm import tqdm
 
 from runproofs import reproductions
 from runproofs.book import experiments, provenance, results
@@ -374,9 +377,11 @@ def test_progress_counts_finished_settings_on_a_terminal(monkeypatch):
             return True
 
     monkeypatch.setattr(sys, "stderr", Terminal())
-    with joblib.parallel_config("threading", n_jobs=2):
-        sweep(pow, GRID, title="powers")
+    monkeypatch.setattr(experiments, "tqdm", partial(tqdm, mininterval=0, miniters=1))
+    sweep(pow, GRID, n_jobs=1, title="powers")
     assert "powers:   0%" in sys.stderr.getvalue()
+    counts = re.findall(r"\d+(?=/6)", sys.stderr.getvalue())
+    assert list(dict.fromkeys(counts)) == ["0", "1", "2", "3", "4", "5", "6"]
 
 
 def test_ragged_results_are_refused():

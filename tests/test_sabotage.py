@@ -79,6 +79,34 @@ def test_a_crash_is_not_noticing(book):
     assert "stays green" in wrong
 
 
+def test_a_card_that_crashes_does_not_hide_the_next_one(book, tmp_path):
+    book(SEEING)
+    page = tmp_path / "page.md"
+    crashing = """with claim("thesis/equation-2.1") as check:
+    check("finite unless the factor is 4").equal(1 / (4 - factor), 1)
+with claim("thesis/equation-2.3\""""
+    text = page.read_text().replace(f'with claim("{CLAIM}"', crashing)
+    assert text.count("with claim(") == 2
+    page.write_text(text)
+    assert saboteur.check(tasks(TYPED), jobs=1, out=[].append) == []
+
+
+def test_the_command_counts_what_is_seen_and_names_what_is_not(book, monkeypatch, capsys):
+    def command(judged, claim, *options):
+        book(judged)
+        monkeypatch.setattr(saboteur, "sabotages", lambda: [Sabotage(claim, "page", *TYPED)])
+        return saboteur.main(["--jobs", "1", *options])
+
+    assert command(SEEING, CLAIM, "--page", "book/page.md") == 0
+    assert "All 1 sabotages turn their claim red." in capsys.readouterr().out
+    assert command(BLIND, CLAIM, "--claim", CLAIM) == 1
+    assert f"page: {CLAIM} stays green: another factor" in capsys.readouterr().out
+    assert command(SEEING, "thesis/lemma-2", "--page", "page") == 1
+    assert "page.yml: thesis/lemma-2 is not checked on that page." in capsys.readouterr().out
+    assert command(SEEING, CLAIM, "--claim", "thesis/lemma-2") == 1
+    assert "There is no sabotage to run." in capsys.readouterr().err
+
+
 def test_a_change_reaches_functions_that_were_imported_before(monkeypatch):
     monkeypatch.setattr(
         masks.all_masks, "__code__", masks.all_masks.__code__
