@@ -18,9 +18,8 @@ import tempfile
 import time
 from collections import Counter, defaultdict
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from queue import Queue
 
 from mutations import Sites
 from tqdm import tqdm
@@ -87,13 +86,10 @@ def names(test, path, library):
 
 
 class Judge:
-    """Runs tests on mutants in copies of the tree, `jobs` at a time; a context manager."""
+    """Runs tests on mutants, each in its own copy of the tree; a context manager."""
 
     def __init__(self, root, jobs):
-        self.folder = tempfile.TemporaryDirectory(prefix="mutants-", ignore_cleanup_errors=True)
-        self.trees, self.running, self.jobs = Queue(), set(), jobs
-        for k in range(jobs):
-            self.trees.put(shutil.copytree(root, Path(self.folder.name, str(k)), ignore=LEFT_OUT))
+        self.root, self.running, self.jobs = root, set(), jobs
         self.library = root / "lib" / "runproofs"
         self.tests = sorted((root / "tests").glob("test_*.py"))
         self.seconds = {}
@@ -105,7 +101,12 @@ class Judge:
         for process in list(self.running):
             with suppress(ProcessLookupError):  # it may end by itself meanwhile
                 os.killpg(process.pid, signal.SIGKILL)
-        self.folder.cleanup()
+
+    @contextmanager
+    def tree(self):
+        """A new copy: what a mutant deletes or leaves behind is lost with it."""
+        with tempfile.TemporaryDirectory(prefix="mutants-", ignore_cleanup_errors=True) as folder:
+            yield shutil.copytree(self.root, Path(folder, "tree"), ignore=LEFT_OUT)
 
     def map(self, function, values):
         """The values of the function in the order in which they come, `jobs` at a time."""
@@ -140,10 +141,10 @@ class Judge:
 
     def rehearse(self, test):
         """Run a test file on the unchanged tree, which must be green, and note its time."""
-        tree, start = self.trees.get(), time.perf_counter()
-        green = self.passes(tree, [test])
-        self.trees.put(tree)
-        self.seconds[test] = time.perf_counter() - start
+        with self.tree() as tree:
+            start = time.perf_counter()
+            green = self.passes(tree, [test])
+            self.seconds[test] = time.perf_counter() - start
         return test, green
 
     def kills(self, mutant):
@@ -151,19 +152,14 @@ class Judge:
         tests = sorted(self.tests, key=self.seconds.get)
         near = [test for test in tests if names(test, mutant.path, self.library)]
         far = [test for test in tests if test not in near]
-        tree = self.trees.get()
-        file = tree / "lib" / "runproofs" / mutant.path
-        original = file.read_bytes()
-        file.write_bytes(mutant.apply(original))
-        try:
+        with self.tree() as tree:
+            file = tree / "lib" / "runproofs" / mutant.path
+            file.write_bytes(mutant.apply(file.read_bytes()))
             return not all(
                 self.passes(tree, group, GRACE + 5 * sum(map(self.seconds.get, group)))
                 for group in (near, far)
                 if group
             )
-        finally:
-            file.write_bytes(original)
-            self.trees.put(tree)
 
 
 def main(arguments=None, root=ROOT):
