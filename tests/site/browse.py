@@ -73,20 +73,20 @@ def complaints(context, root, home, name):
     target = _redirect((root / name).read_text(encoding="utf-8"))
     if target is not None:
         return _broken_links([("redirect", urljoin(home + name, target))], root, home)
-    with _visit(context, home, name) as (page, found):
+    with visit(context, home, name) as (page, found):
         seen = page.evaluate(f"({PROBE}).content()")
         found += seen["complaints"] + _broken_links(seen["links"], root, home)
         page.set_viewport_size(PHONE)
         found += page.evaluate(f"({PROBE}).overflow()")
     disk = root.as_uri() + "/"
-    with _visit(context, disk, name) as (_, found_on_disk):
+    with visit(context, disk, name) as (_, found_on_disk):
         found = [what.replace(home, "") for what in found]
         found_on_disk = [what.replace(disk, "") for what in found_on_disk]
     return found + [f"opened as a file: {what}" for what in found_on_disk if what not in found]
 
 
 @contextmanager
-def _visit(context, home, name):
+def visit(context, home, name):
     """Open a page and wait until it is still; yield it with what the browser complained of."""
     page = context.new_page()
     found, pending, blamed = [], set(), set()
