@@ -67,6 +67,9 @@ def test_the_l1_projection_against_a_solver(rng):
 
 def test_ties_zero_and_scales():
     np.testing.assert_allclose(project_ball([1e200, 1e200], 2e200, 1), [1e200, 1e200])
+    np.testing.assert_allclose(project_ball([3e200, 4e200], 5, 2), [3, 4])
+    np.testing.assert_allclose(dual_vector([3e200, 4e-200], 2), [1, 0])
+    np.testing.assert_allclose(dual_vector([3e-200, 4e-200], 2), [0.6, 0.8])
     np.testing.assert_allclose(project_ball([2.0, 2.0, 0.0], 1, 1), [0.5, 0.5, 0])
     for p in NORMS:
         np.testing.assert_array_equal(project_ball([3.0, -1.0], 0, p), [0, 0])

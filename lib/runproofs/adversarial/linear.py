@@ -5,6 +5,7 @@ import math
 import numpy as np
 
 from runproofs import _arguments as arguments
+from runproofs.adversarial import margin_attacks
 
 DUAL = {1: math.inf, 2: 2, math.inf: 1}
 
@@ -35,8 +36,9 @@ def dual_vector(w, p):
     if _order(p) == math.inf:
         return np.sign(w)
     if p == 2:
-        length = np.linalg.norm(w, axis=-1, keepdims=True)
-        return np.divide(w, length, out=np.zeros_like(w), where=length > 0)
+        largest = np.abs(w).max(-1, keepdims=True)  # squares of entries must not overflow
+        w = np.divide(w, largest, out=np.zeros_like(w), where=largest > 0)
+        return w / np.linalg.norm(w, axis=-1, keepdims=True).clip(min=1)
     largest = np.abs(w).argmax(-1)[..., None]
     chosen = np.take_along_axis(np.sign(w), largest, -1)
     u = np.zeros_like(w)
@@ -72,8 +74,7 @@ def project_ball(v, eps, p):
     if _order(p) == math.inf:
         return np.clip(v, -eps, eps)
     if p == 2:
-        length = np.linalg.norm(v, axis=-1, keepdims=True)
-        return v * (eps / np.maximum(length, np.finfo(float).tiny)).clip(max=1)
+        return margin_attacks.project(v, np.zeros(v.shape[-1]), eps)
     sizes = -np.sort(-np.abs(v), axis=-1)
     # shrink by the threshold that leaves the norm eps: of the candidates, with k entries kept
     excess = (sizes.cumsum(-1) - eps) / np.arange(1, v.shape[-1] + 1)

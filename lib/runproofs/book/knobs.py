@@ -73,8 +73,12 @@ def knobs(page: str) -> list[Knob]:
     cells = [cell["code"] for cell in CELL.finditer(page) if is_parameters(cell)]
     if len(cells) != 1:
         raise ValueError(f"{len(cells)} cells have the tag `parameters`, and one should.")
-    lines = (line for line in cells[0].splitlines() if line and not line.startswith("#"))
-    return [knob(line) for line in lines]
+    return knobs_in(cells[0])
+
+
+def knobs_in(code: str) -> list[Knob]:
+    """The knobs of a cell; its empty lines and comments are passed over."""
+    return [knob(line) for line in code.splitlines() if line and not line.startswith("#")]
 
 
 def is_parameters(cell: re.Match) -> bool:
@@ -86,8 +90,8 @@ def turned(cell: re.Match, turn: int) -> str:
     """The code of a cell, with every knob at its lower (turn 1) or upper end (2) if it has any."""
     if turn == 0 or not is_parameters(cell):
         return cell["code"]
-    ends = [knob(line) for line in cell["code"].splitlines() if line and line[0] != "#"]
-    return "\n".join(f"{k.name} = {k.lower if turn == 1 else k.upper!r}" for k in ends)
+    ends = {k.name: k.lower if turn == 1 else k.upper for k in knobs_in(cell["code"])}
+    return "\n".join(f"{name} = {end!r}" for name, end in ends.items())
 
 
 def run(path: Path, turn: int) -> list[str]:
