@@ -41,6 +41,32 @@ def test_objective_is_the_mean_over_all_masks(seed):
         assert sensing.objective(U, V, A, y, p / (1 - p), law) == pytest.approx(masked, rel=1e-12)
 
 
+def test_gradient_and_fit():
+    rng = np.random.default_rng(0)
+    U, V, A = (
+        rng.standard_normal((4, 3)),
+        rng.standard_normal((3, 3)),
+        rng.standard_normal((7, 4, 3)),
+    )
+    y, h = rng.standard_normal(7), 1e-6
+    slopes = sensing.gradient(U, V, A, y, 0.4)
+    for X, slope in zip((U, V), slopes, strict=True):
+        for k in np.ndindex(X.shape):
+            old = X[k]
+            X[k] = old + h
+            above = sensing.objective(U, V, A, y, 0.4)
+            X[k] = old - h
+            below = sensing.objective(U, V, A, y, 0.4)
+            X[k] = old
+            assert (above - below) / (2 * h) == pytest.approx(slope[k], rel=1e-6, abs=1e-7)
+    start = U.copy()
+    end = sensing.fit(U, V, A, y, 0.4)
+    assert (start == U).all()
+    assert np.abs(np.concatenate(sensing.gradient(*end, A, y, 0.4))).max() < 1e-6
+    assert sensing.objective(*end, A, y, 0.4) < sensing.objective(U, V, A, y, 0.4)
+    assert sensing.objective(*sensing.fit(U, V, A, y, 0), A, y, 0) < 1e-12
+
+
 def test_sharp_instance_of_proposition_3():
     lam, one = Fraction(1, 3), np.ones((1, 2))
     assert sensing.objective(one, one, [[[1.0]]], [2.0], float(lam)) == pytest.approx(2 / 3)
@@ -126,7 +152,7 @@ def test_zero_matrix_is_free():
         ),
         (
             lambda: sensing.objective(np.eye(2), np.eye(2), [np.eye(2)], [1.0, 2.0], 1),
-            "y must have",
+            "y must have 1 entries",
         ),
         (lambda: sensing.objective(np.eye(2), np.eye(2), [np.eye(2)], [1.0], -1), "lam must be"),
     ],

@@ -15,6 +15,7 @@ import numpy as np
 from runproofs import _arguments as arguments
 from runproofs.linalg import nuclear_norm
 from runproofs.linear import shallow
+from runproofs.optimize import flatten, lbfgs, unflatten
 
 
 def objective(U, V, A, y, lam, weights=None):
@@ -29,10 +30,7 @@ def objective(U, V, A, y, lam, weights=None):
     22.0
     """
     terms, weights = _terms(U, V, A, weights)
-    y = arguments.vector("y", y)
-    if y.size != terms.shape[-2]:
-        raise ValueError(f"y must have an entry for each of the {terms.shape[-2]} measurements.")
-    lam = arguments.nonnegative("lam", lam)
+    y, lam = _entries("y", y, len(weights), arguments.vector), arguments.nonnegative("lam", lam)
     return ((y - terms.sum(-1)) ** 2 + lam * (terms * terms).sum(-1)) @ weights
 
 
@@ -49,6 +47,32 @@ def regularizer(U, V, A, weights=None):
     return (terms * terms).sum(-1) @ weights
 
 
+def gradient(U, V, A, y, lam):
+    """Gradient (gU, gV) of `objective` for n equally likely measurements.
+
+    U: (d2, d1), V: (d0, d1). Other arguments, errors and cost as in `objective`. Returns arrays
+    shaped like U and V. Source: thesis, (4.2).
+    """
+    return _value_and_gradient(*_sensing_problem(U, V, A, y, lam))[1:]
+
+
+def fit(U, V, A, y, lam):
+    """The pair where L-BFGS on `objective` ends from the start (U, V), a critical point.
+
+    U: (d2, d1), V: (d0, d1). Other arguments and errors as in `objective`; of order 1, since the
+    tolerances are absolute. Returns new (U, V). Cost: O(n d2 d0 d1) an iteration, from a hundred
+    (lam = 0) to some thousands.
+    """
+    U, V, A, y, lam = _sensing_problem(U, V, A, y, lam)
+
+    def value_and_gradient(z):
+        value, *slopes = _value_and_gradient(*unflatten(z, [U.shape, V.shape]), A, y, lam)
+        return value, flatten(slopes)
+
+    end, _ = lbfgs(value_and_gradient, flatten([U, V]))
+    return tuple(unflatten(end, [U.shape, V.shape]))
+
+
 def weighted_trace_norm(M, p, q):
     """|| diag(sqrt p) M diag(sqrt q) ||_*.
 
@@ -62,7 +86,7 @@ def weighted_trace_norm(M, p, q):
     M = arguments.matrix("M", M, batched=True)
     roots = []
     for name, weights, size in (("p", p, M.shape[-2]), ("q", q, M.shape[-1])):
-        roots.append(np.sqrt(_weights(name, weights, size)))
+        roots.append(np.sqrt(_entries(name, weights, size)))
     return nuclear_norm(roots[0][:, None] * M * roots[1])
 
 
@@ -99,23 +123,39 @@ def optimal_factors(M, p, q, d1):
     return U / rows, V / columns
 
 
+def _sensing_problem(U, V, A, y, lam):
+    """The arguments of one pair, checked."""
+    U, V = arguments.matrix("U", U), arguments.matrix("V", V)
+    objective(U, V, A, y, lam)
+    return U, V, *(np.asarray(x, dtype=np.float64) for x in (A, y)), float(lam)
+
+
+def _value_and_gradient(U, V, A, y, lam):
+    AV, n = A @ V, len(y)
+    terms = (AV * U).sum(1)
+    error = terms.sum(1) - y
+    slopes = 2 / n * (error[:, None] + lam * terms)  # of the value, in each term
+    value = (error @ error + lam * (terms * terms).sum()) / n
+    gU = (AV * slopes[:, None]).sum(0)
+    return value, gU, (A.mT @ U * slopes[:, None]).sum(0)
+
+
 def _terms(U, V, A, weights):
     """u_k^T A v_k (..., n, d1), and the probabilities (n,)."""
     U, V = arguments.factors(U, V)
     A = arguments.matrix("A", A, rows=U.shape[-2], columns=V.shape[-2], batched=True)
     if A.ndim != 3:
-        raise ValueError(f"A must be (n, d2, d0), one matrix a measurement, not {A.shape}.")
+        raise ValueError(f"A must be (n, d2, d0), but its shape is {A.shape}.")
     if weights is None:
         weights = np.full(len(A), 1 / len(A))
-    else:
-        weights = _weights("weights", weights, len(A))
-        if abs(weights.sum() - 1) > 1e-10:
-            raise ValueError(f"weights must sum to 1, but their sum is {weights.sum()}.")
+    weights = _entries("weights", weights, len(A))
+    if abs(weights.sum() - 1) > 1e-10:
+        raise ValueError(f"weights must sum to 1, but their sum is {weights.sum()}.")
     return (A @ V[..., None, :, :] * U[..., None, :, :]).sum(-2), weights
 
 
-def _weights(name, x, size):
-    x = arguments.spectrum(name, x)
+def _entries(name, x, size, check=arguments.spectrum):
+    x = check(name, x)
     if x.size != size:
         raise ValueError(f"{name} must have {size} entries, but it has {x.size}.")
     return x
@@ -123,7 +163,7 @@ def _weights(name, x, size):
 
 def _product_sampling(M, p, q, d1):
     M = arguments.matrix("M", M)
-    p, q = _weights("p", p, M.shape[0]), _weights("q", q, M.shape[1])
+    p, q = _entries("p", p, M.shape[0]), _entries("q", q, M.shape[1])
     for name, x in (("p", p), ("q", q)):
         if x.min() == 0:
             raise ValueError(f"{name} must have entries larger than 0: else no pair is cheapest.")
