@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from runproofs.bounds.rademacher import (
+    all_functions,
     all_samples,
     all_signs,
     empirical_complexity,
@@ -118,11 +119,26 @@ def test_more_examples_make_it_no_larger():
     assert all(later < earlier for earlier, later in pairwise(values))
 
 
+@pytest.mark.parametrize(("N", "n"), [(1, 1), (1, 6), (2, 5), (3, 4), (5, 3)])
+def test_all_functions_are_their_table(N, n):
+    table = (all_signs(N) > 0) * 1.0
+    exact = expected_complexity(table, np.full(N, 1 / N), n)
+    assert all_functions(N, n) == pytest.approx(exact, rel=1e-12)
+
+
+def test_all_functions_on_many_points_fit_half_of_the_noise():
+    assert all_functions(10**12, 10**6) == pytest.approx(0.5, rel=1e-6)
+    # for a single point it is the mean distance of a walk, 2k C(2k, k) / 4^k
+    assert all_functions(1, 1000) == pytest.approx(np.sqrt(1 / (2 * np.pi * 1000)), rel=1e-3)
+
+
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
         (lambda: all_signs(0), "n must be an integer that is at least 1"),
         (lambda: all_signs(21), "n must be at most 20"),
+        (lambda: all_functions(0, 3), "N must be an integer that is at least 1"),
+        (lambda: all_functions(3, 2.0), "n must be an integer that is at least 1"),
         (lambda: all_samples([0.5, 0.6], 2), "law must be a list of probabilities"),
         (lambda: all_samples([Fraction(3, 2), Fraction(-1, 2)], 2), "law must be a list"),
         (lambda: all_samples([[1.0]], 2), "law must be a list of probabilities"),

@@ -8,6 +8,7 @@ from fractions import Fraction
 from numbers import Rational
 
 import numpy as np
+from scipy.stats import binom
 
 from runproofs import _arguments as arguments
 from runproofs.masks import all_masks
@@ -93,6 +94,24 @@ def expected_complexity(table, law, n):
             f"but its shape is {table.shape}."
         )
     return p @ empirical_complexity(np.moveaxis(table[:, samples], 0, 1))
+
+
+def all_functions(N, n):
+    """R_n of all functions from N equally likely points to [0, 1], or to {0, 1}.
+
+    N, n: at least 1. Returns N/(2n) E|Z|, where Z sums the signs of one point; numbers of draws of
+    one point whose probability is below 1e-20 are left out. Raises ValueError for bad arguments.
+    Cost: O(n).
+
+    >>> all_functions(2, 2)
+    np.float64(0.375)
+    """
+    N, n = arguments.positive_integer("N", N), arguments.positive_integer("n", n)
+    m = np.arange(1, n + 1)
+    draws = binom.pmf(m, n, 1 / N)
+    m, draws = m[draws > 1e-20], draws[draws > 1e-20]
+    walk = m * binom.pmf((m - 1) // 2, m - 1, 0.5)  # E|s_1 + ... + s_m|
+    return N / (2 * n) * draws @ walk
 
 
 def _numbers(name, x):
