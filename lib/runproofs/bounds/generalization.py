@@ -63,7 +63,7 @@ def path_norm_bound(weights, n, p=2):
     broadcasts. Returns the batch shape. Raises ValueError for bad arguments.
 
     >>> weights = [np.eye(2), np.ones((1, 2))]
-    >>> (path_norm_bound(weights, 100) / np.sqrt(np.log(4))).round(12).item()  # (2 sqrt 2) sqrt 2 / 10
+    >>> (path_norm_bound(weights, 100) / np.sqrt(np.log(4))).round(12).item()  # 2 d psi / 10
     0.4
     """
     psi, n = path_norm(weights, p), arguments.above_zero("n", n)
