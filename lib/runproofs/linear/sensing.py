@@ -1,0 +1,174 @@
+"""Matrix sensing with dropout: objective, price of a matrix, and its cheapest factors.
+
+A pair U (d2, d1), V (d0, d1) with columns u_k, v_k answers <U V^T, A> = sum_k u_k^T A v_k to a
+measurement A (d2, d0). Dropout, of columns at the rate 1 - theta, adds lam = (1 - theta) / theta
+times the regularizer
+
+    R(U, V) = E_A sum_k (u_k^T A v_k)^2,
+
+which never contains lam. Product weights p (d2,) and q (d0,): cell (i, j) is sampled with
+probability p_i q_j. Weights 1 are the case E vec A vec A^T = I, of Gaussian measurements.
+"""
+
+import numpy as np
+
+from runproofs import _arguments as arguments
+from runproofs.linalg import nuclear_norm
+from runproofs.linear import shallow
+from runproofs.optimize import flatten, lbfgs, unflatten
+
+
+def objective(U, V, A, y, lam, weights=None):
+    """Mean of (y - <U V^T, A>)^2 over the measurements, plus lam R(U, V).
+
+    U: (..., d2, d1), V: (..., d0, d1), any leading batch axes. A: (n, d2, d0). y: (n,). lam: at
+    least 0; 0 gives the empirical risk. weights: None for n equally likely measurements, or their
+    probabilities (n,), at least 0. Returns the batch shape. Raises ValueError for bad arguments.
+    Cost: O(n d2 d0 d1) a pair. Source: thesis, (4.1), (4.2) and Proposition 3.
+
+    >>> float(objective([[1.0]], [[2.0]], [[[3.0]]], [4.0], 0.5))  # (4 - 6)^2 + 0.5 * 6^2
+    22.0
+    """
+    terms, weights = _terms(U, V, A, weights)
+    y, lam = _entries("y", y, len(weights), arguments.vector), arguments.nonnegative("lam", lam)
+    return ((y - terms.sum(-1)) ** 2 + lam * (terms * terms).sum(-1)) @ weights
+
+
+def regularizer(U, V, A, weights=None):
+    """R(U, V), the mean over the measurements of sum_k (u_k^T A v_k)^2.
+
+    Arguments, errors and cost as in `objective`. Returns the batch shape.
+    Source: thesis, Proposition 3 (a sample) and Section 4.2 (a law).
+
+    >>> float(regularizer([[1.0, 1.0]], [[2.0, 3.0]], [[[1.0]], [[0.0]]]))  # (4 + 9) / 2
+    6.5
+    """
+    terms, weights = _terms(U, V, A, weights)
+    return (terms * terms).sum(-1) @ weights
+
+
+def gradient(U, V, A, y, lam):
+    """Gradient (gU, gV) of `objective` for n equally likely measurements.
+
+    U: (d2, d1), V: (d0, d1). Other arguments, errors and cost as in `objective`. Returns arrays
+    shaped like U and V. Source: thesis, (4.2).
+    """
+    return _value_and_gradient(*_sensing_problem(U, V, A, y, lam))[1:]
+
+
+def fit(U, V, A, y, lam):
+    """The pair where L-BFGS on `objective` ends from the start (U, V), a critical point.
+
+    U: (d2, d1), V: (d0, d1). Other arguments and errors as in `objective`; of order 1, since the
+    tolerances are absolute. Returns new (U, V). Cost: O(n d2 d0 d1) an iteration, from a hundred
+    (lam = 0) to some thousands.
+    """
+    U, V, A, y, lam = _sensing_problem(U, V, A, y, lam)
+
+    def value_and_gradient(z):
+        value, *slopes = _value_and_gradient(*unflatten(z, [U.shape, V.shape]), A, y, lam)
+        return value, flatten(slopes)
+
+    end, _ = lbfgs(value_and_gradient, flatten([U, V]))
+    return tuple(unflatten(end, [U.shape, V.shape]))
+
+
+def weighted_trace_norm(M, p, q):
+    """|| diag(sqrt p) M diag(sqrt q) ||_*.
+
+    M: (..., d2, d0), any leading batch axes. p: (d2,), q: (d0,), at least 0. Returns the batch
+    shape. Raises ValueError for bad arguments. Cost: one SVD a matrix.
+    Source: thesis, Section 4.2, after Srebro and Salakhutdinov (2010).
+
+    >>> float(round(weighted_trace_norm([[3, 0], [0, 5]], [1, 0.25], [1, 1]), 12))  # 3 + 5 / 2
+    5.5
+    """
+    M = arguments.matrix("M", M, batched=True)
+    roots = []
+    for name, weights, size in (("p", p, M.shape[-2]), ("q", q, M.shape[-1])):
+        roots.append(np.sqrt(_entries(name, weights, size)))
+    return nuclear_norm(roots[0][:, None] * M * roots[1])
+
+
+def induced_regularizer(M, p, q, d1):
+    """The least R(U, V) among the pairs with U V^T = M and d1 columns, for product weights.
+
+    M: (d2, d0), of rank at most d1. p: (d2,), q: (d0,), larger than 0. d1: at least 1. Returns a
+    number. Raises ValueError for bad arguments. Cost: two SVDs.
+    Source: thesis, Proposition 4, with the condition on d1 that it needs.
+
+    >>> float(round(induced_regularizer([[2, 0], [0, 1]], [1, 1], [1, 1], 3), 12))  # (2 + 1)^2 / 3
+    3.0
+    """
+    M, p, q, d1 = _product_sampling(M, p, q, d1)
+    return weighted_trace_norm(M, p, q) ** 2 / d1
+
+
+def optimal_factors(M, p, q, d1):
+    """A pair (U, V) with U V^T = M that attains `induced_regularizer`.
+
+    Arguments and errors as there. Returns U (d2, d1), V (d0, d1): every product of weighted column
+    norms ||diag(sqrt p) u_k|| ||diag(sqrt q) v_k|| is the weighted trace norm over d1.
+    Cost: two SVDs and O((d2 + d0) d1^2).
+    Source: thesis, Proposition 4, by way of SVD factors of the weighted matrix.
+
+    >>> U, V = optimal_factors([[2, 0], [0, 1]], [1, 1], [1, 1], 3)
+    >>> ((U * U).sum(0) * (V * V).sum(0)).round(12).tolist()
+    [1.0, 1.0, 1.0]
+    """
+    M, p, q, d1 = _product_sampling(M, p, q, d1)
+    rows, columns = np.sqrt(p)[:, None], np.sqrt(q)[:, None]
+    W, s, Yt = np.linalg.svd(rows * M * columns.T, full_matrices=False)
+    U, V = shallow.equalized_factors(W[:, :d1], s[:d1], Yt[:d1].T, d1)
+    return U / rows, V / columns
+
+
+def _sensing_problem(U, V, A, y, lam):
+    """The arguments of one pair, checked."""
+    U, V = arguments.matrix("U", U), arguments.matrix("V", V)
+    objective(U, V, A, y, lam)
+    return U, V, *(np.asarray(x, dtype=np.float64) for x in (A, y)), float(lam)
+
+
+def _value_and_gradient(U, V, A, y, lam):
+    AV, n = A @ V, len(y)
+    terms = (AV * U).sum(1)
+    error = terms.sum(1) - y
+    slopes = 2 / n * (error[:, None] + lam * terms)  # of the value, in each term
+    value = (error @ error + lam * (terms * terms).sum()) / n
+    gU = (AV * slopes[:, None]).sum(0)
+    return value, gU, (A.mT @ U * slopes[:, None]).sum(0)
+
+
+def _terms(U, V, A, weights):
+    """u_k^T A v_k (..., n, d1), and the probabilities (n,)."""
+    U, V = arguments.factors(U, V)
+    A = arguments.matrix("A", A, rows=U.shape[-2], columns=V.shape[-2], batched=True)
+    if A.ndim != 3:
+        raise ValueError(f"A must be (n, d2, d0), but its shape is {A.shape}.")
+    if weights is None:
+        weights = np.full(len(A), 1 / len(A))
+    weights = _entries("weights", weights, len(A))
+    if abs(weights.sum() - 1) > 1e-10:
+        raise ValueError(f"weights must sum to 1, but their sum is {weights.sum()}.")
+    return (A @ V[..., None, :, :] * U[..., None, :, :]).sum(-2), weights
+
+
+def _entries(name, x, size, check=arguments.spectrum):
+    x = check(name, x)
+    if x.size != size:
+        raise ValueError(f"{name} must have {size} entries, but it has {x.size}.")
+    return x
+
+
+def _product_sampling(M, p, q, d1):
+    M = arguments.matrix("M", M)
+    p, q = _entries("p", p, M.shape[0]), _entries("q", q, M.shape[1])
+    for name, x in (("p", p), ("q", q)):
+        if x.min() == 0:
+            raise ValueError(f"{name} must have entries larger than 0: else no pair is cheapest.")
+    d1 = arguments.positive_integer("d1", d1)
+    rank = int(np.linalg.matrix_rank(M))
+    if d1 < rank:
+        raise ValueError(f"d1 must be at least the rank of M, {rank}, but it was {d1}.")
+    return M, p, q, d1
