@@ -1,0 +1,292 @@
+"""Matrix completion with dropout, from ratings: objective, alternating least squares, capacity.
+
+n ratings (r_i, c_i, y_i) are noisy entries of a matrix (d2, d0) that U V^T shall complete, with
+U (d2, d1) and V (d0, d1). Training with dropout that drops each of the d1 columns with probability
+p minimizes (4.6) of the thesis, loss + lam R^, with lam = p / (1 - p) and
+
+    loss = (1/n) sum_i (y_i - sum_k U[r_i, k] V[c_i, k])^2,
+    R^   = (1/n) sum_i sum_k U[r_i, k]^2 V[c_i, k]^2.
+
+If the pair (r, c) is drawn with probability p(r) q(c), the law, then R = E R^ is the regularizer
+that Theorem 11 bounds: sum_k (sum_r p(r) U[r, k]^2) (sum_c q(c) V[c, k]^2).
+
+Everywhere `ratings` is the triple (r, c, y) of arrays (n,), n at least 1: whole numbers from 0 to
+d2 - 1 and from 0 to d0 - 1, and real numbers. A pair that occurs twice counts twice. And `law` is
+None for R^, or the pair (p, q) of arrays (d2,) and (d0,) for R: at least 0, each of sum 1.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from runproofs import _arguments as arguments
+from runproofs.training import Recorder
+
+# ------------------------------------------------------------------------------------- objective
+
+
+def rate(p):
+    """lam = p / (1 - p), the weight of the regularizer if units are dropped with probability p.
+
+    p: in [0, 1). Raises ValueError for another p. Source: thesis, (4.2).
+
+    >>> rate(0.2)
+    0.25
+    """
+    p = arguments.nonnegative("p", p)
+    if p >= 1:
+        raise ValueError(f"p must be a drop probability, at least 0 and below 1, but it was {p}.")
+    return p / (1 - p)
+
+
+def loss(U, V, ratings):
+    """Mean squared error of U V^T on the ratings.
+
+    U: (d2, d1). V: (d0, d1). Returns a number. Raises ValueError for bad arguments.
+    Cost: O(n d1), time and memory. Source: thesis, (4.1).
+
+    >>> loss([[1.0], [2.0]], [[3.0]], ([0, 1], [0, 0], [3.0, 5.0]))
+    0.5
+    """
+    U, V, r, c, y = _problem(U, V, ratings)
+    return _loss(U, V, r, c, y)
+
+
+def empirical_regularizer(U, V, ratings):
+    """R^ of the pairs that were rated, (1/n) sum_i sum_k U[r_i, k]^2 V[c_i, k]^2.
+
+    U: (d2, d1). V: (d0, d1). Returns a number. Raises ValueError for bad arguments.
+    Cost: O(n d1), time and memory. Source: thesis, (4.6).
+    """
+    U, V, r, c, _ = _problem(U, V, ratings)
+    return _empirical(U, V, r, c)
+
+
+def expected_regularizer(U, V, law):
+    """R of the law (p, q), the mean of R^: sum_k (p . U_k^2) (q . V_k^2).
+
+    U: (d2, d1). V: (d0, d1). Returns a number. Raises ValueError for bad arguments.
+    Cost: O((d2 + d0) d1). Source: thesis, Proposition 4.
+
+    >>> expected_regularizer([[1.0], [3.0]], [[2.0]], ([0.5, 0.5], [1.0]))
+    20.0
+    """
+    U, V = arguments.factors(arguments.matrix("U", U), arguments.matrix("V", V))
+    return _expected(U, V, _law(law, len(U), len(V)))
+
+
+def objective(U, V, ratings, lam, law=None):
+    """loss + lam R^, which is the mean loss under dropout; or, with a law, loss + lam R.
+
+    U: (d2, d1). V: (d0, d1). lam: at least 0. Returns a number. Raises ValueError for bad
+    arguments. Cost: O(n d1). Source: thesis, (4.6).
+    """
+    U, V, r, c, y = _problem(U, V, ratings)
+    lam, law = arguments.nonnegative("lam", lam), _law(law, len(U), len(V))
+    penalty = _empirical(U, V, r, c) if law is None else _expected(U, V, law)
+    return _loss(U, V, r, c, y) + lam * penalty
+
+
+def frequencies(ratings, shape):
+    """The law (p, q) of the ratings: which share of them each row and each column has.
+
+    shape: (d2, d0). Returns p (d2,) and q (d0,). Raises ValueError for bad arguments. Cost: O(n).
+
+    >>> p, q = frequencies(([0, 1, 1, 1], [0, 0, 1, 1], [1.0, 2.0, 3.0, 4.0]), (2, 3))
+    >>> p.tolist(), q.tolist()
+    ([0.25, 0.75], [0.5, 0.5, 0.0])
+    """
+    d2, d0 = shape
+    r, c, y = _triples(ratings, d2, d0)
+    return np.bincount(r, minlength=d2) / len(y), np.bincount(c, minlength=d0) / len(y)
+
+
+# ------------------------------------------------------------------- alternating least squares
+
+
+class Completion(NamedTuple):
+    """What `als` returns."""
+
+    U: np.ndarray  # (d2, d1)
+    V: np.ndarray  # (d0, d1)
+    times: np.ndarray  # (k,), the numbers of sweeps after which `observe` was called
+    observed: dict[str, np.ndarray]  # its results, each with a leading axis of length k
+
+
+def als(U, V, ratings, lam, *, sweeps, law=None, observe=None, every=1):
+    """Minimize `objective` exactly over U, then over V, and so on: alternating ridge regressions.
+
+    U: (d2, d1), V: (d0, d1): where to start (a sweep first replaces U, so only V matters). lam:
+    at least 0. sweeps: at least 1. observe: called as observe(U, V) before the first sweep, after
+    each `every` sweeps and after the last; returns a dict of arrays. The objective never grows.
+    A row that was never rated becomes 0, which no rating contradicts; of several minimizers one
+    is taken. Returns a `Completion`. Raises ValueError for bad arguments.
+    Cost: O(n d1^2 + (d2 + d0) d1^3) a sweep, memory O(n + (d2 + d0) d1^2).
+    Source: Proposition 4.B of the book.
+
+    >>> step = als([[1.0]], [[2.0]], ([0], [0], [1.0]), 1.0, sweeps=1)
+    >>> step.U.tolist(), step.V.tolist()  # U = 1 / ((1 + lam) 2), then V = 1 / ((1 + lam) U)
+    ([[0.25]], [[2.0]])
+    """
+    U, V, r, c, y = _problem(U, V, ratings)
+    lam, law = arguments.nonnegative("lam", lam), _law(law, len(U), len(V))
+    sweeps = arguments.positive_integer("sweeps", sweeps)
+    record = Recorder(observe, every, sweeps)
+    by_row, by_column = _grouped(r, c, y, len(U)), _grouped(c, r, y, len(V))
+    p, q = (None, None) if law is None else law
+    record(0, U, V)
+    for t in range(1, sweeps + 1):
+        U = _minimize_rows(V, by_row, lam, p, q)
+        V = _minimize_rows(U, by_column, lam, q, p)
+        record(t, U, V)
+    return Completion(U, V, *record.results())
+
+
+def _grouped(r, c, y, d):
+    """Where the ratings of each of d rows begin and end, and the columns and values, by row."""
+    order = np.argsort(r, kind="stable")
+    return np.concatenate([[0], np.bincount(r, minlength=d).cumsum()]), c[order], y[order]
+
+
+def _minimize_rows(V, grouped, lam, p, q):
+    """The U that minimizes the objective for this V: a ridge regression for each of its rows.
+
+    Row r has the normal equations (G + lam diag(w)) u = b, where G is the Gram matrix of the rows
+    of V that it has rated and w is the diagonal of G (for R^) or n p(r) sum_c q(c) V[c]^2 (for R).
+    """
+    begin, c, y = grouped
+    d, d1 = len(begin) - 1, V.shape[1]
+    G, b = np.zeros((d, d1, d1)), np.zeros((d, d1))
+    for r in np.flatnonzero(np.diff(begin)):
+        mine = slice(begin[r], begin[r + 1])
+        rated = V[c[mine]]
+        G[r] = rated.T @ rated
+        b[r] = y[mine] @ rated
+    diagonal = np.einsum("rkk->rk", G)  # a view: what is added to it is added to G
+    gram = diagonal.copy()
+    w = gram if p is None else len(y) * np.outer(p, q @ (V * V))
+    diagonal += lam * w
+    # With the diagonal scaled to 1 all eigenvalues lie between `least` and d1.
+    total = np.where(diagonal > 0, diagonal, 1)
+    least = np.where(diagonal > 0, lam * w / total, 1).min(axis=1)
+    easy = least > 1e-8
+    scale = 1 / np.sqrt(total)
+    diagonal[diagonal == 0] = 1  # a factor without weight: its equation is u = 0
+    U = np.zeros((d, d1))
+    S = scale[easy]
+    scaled = G[easy] * S[:, :, None] * S[:, None, :]
+    U[easy] = S * np.linalg.solve(scaled, (S * b[easy])[..., None])[..., 0]
+    for r in np.flatnonzero(~easy):  # nearly singular: no normal equations
+        mine = slice(begin[r], begin[r + 1])
+        rows = np.concatenate([V[c[mine]], np.diag(np.sqrt(lam * w[r]))]) * scale[r]
+        target = np.concatenate([y[mine], np.zeros(d1)])
+        U[r] = scale[r] * np.linalg.lstsq(rows, target, rcond=None)[0]
+    return U
+
+
+# -------------------------------------------------------------------------------------- capacity
+
+
+def trace_norm_complexity(p, q, n):
+    """Rademacher complexity of the matrices whose weighted trace norm is at most 1, exactly.
+
+    The mean over n pairs (r, c) from the law p, q and n signs s of ||sum_i s_i B_i||_2 / n, where
+    B_i has the one entry (p(r) q(c))^{-1/2}: by duality the supremum over that ball. The ball of
+    Theorem 20 has radius sqrt(alpha), which is a factor. p: (d2,), q: (d0,), positive, each of sum
+    1. n: at least 1. Enumerates how often each pair may occur, signs counted; at most 10^6 ways.
+    Raises ValueError for bad arguments. Cost: O(m^2 s) for m = d2 d0 and s final ways, and s
+    spectral norms; s is about (2n)^m / (2 m!). Source: thesis, Theorem 20 and its proof's source.
+
+    >>> round(trace_norm_complexity([0.5, 0.5], [0.5, 0.5], 2), 6)  # (1 + sqrt(2)) / 2
+    1.207107
+    """
+    n = arguments.positive_integer("n", n)
+    p, q = (_positive_law(name, x) for name, x in (("p", p), ("q", q)))
+    cells = np.outer(p, q).ravel()
+    m = len(cells)
+    base = 2 * n + 1  # digits of a key: one net count, from -n to n, for each cell
+    if m * np.log2(base) >= 63:
+        arguments.at_most("p, q and n", base**m, 2**63, "ways")
+    steps = base ** np.arange(m)
+    keys, law = np.zeros(1, dtype=np.int64), np.ones(1)
+    for _ in range(n):
+        reached = (keys[:, None] + np.concatenate([steps, -steps])).ravel()
+        weight = np.outer(law, np.concatenate([cells, cells]) / 2).ravel()
+        keys, which = np.unique(reached, return_inverse=True)
+        law = np.bincount(which, weight)
+        arguments.at_most("p, q and n", len(keys), 10**6, "ways")
+    counts = (keys[:, None] + steps.sum() * n) // steps % base - n
+    sums = (counts / np.sqrt(cells)).reshape(-1, len(p), len(q))
+    return float(law @ np.linalg.norm(sums, 2, axis=(1, 2)) / n)
+
+
+# --------------------------------------------------------------------------------------- private
+
+
+def _loss(U, V, r, c, y):
+    error = y - np.einsum("ik,ik->i", U[r], V[c])
+    return float(error @ error / len(y))
+
+
+def _empirical(U, V, r, c):
+    return float(np.einsum("ik,ik->", (U * U)[r], (V * V)[c]) / len(r))
+
+
+def _expected(U, V, law):
+    p, q = law
+    return float((p @ (U * U)) @ (q @ (V * V)))
+
+
+def _problem(U, V, ratings):
+    U, V = arguments.factors(arguments.matrix("U", U), arguments.matrix("V", V))
+    return U, V, *_triples(ratings, len(U), len(V))
+
+
+def _triples(ratings, d2, d0):
+    try:
+        r, c, y = ratings
+    except (TypeError, ValueError):
+        raise ValueError("ratings must be three arrays: rows, columns and values.") from None
+    y = arguments.vector("The values of the ratings", y)
+    places = []
+    for name, x, d in (("rows", r, d2), ("columns", c, d0)):
+        x = np.asarray(x)
+        if x.dtype.kind not in "iu" or x.shape != y.shape:
+            raise ValueError(
+                f"The {name} of the ratings must be {len(y)} whole numbers, one for each value, "
+                f"but their shape is {x.shape} and their type {x.dtype}."
+            )
+        if x.min() < 0 or x.max() >= d:
+            wrong = x.min() if x.min() < 0 else x.max()
+            raise ValueError(
+                f"The {name} of the ratings must lie between 0 and {d - 1}, but one is {wrong}."
+            )
+        places.append(x.astype(np.intp, copy=False))
+    return *places, y
+
+
+def _law(law, d2, d0):
+    if law is None:
+        return None
+    try:
+        p, q = law
+    except (TypeError, ValueError):
+        raise ValueError("law must be None or two arrays, p and q.") from None
+    return _probabilities("p", p, d2), _probabilities("q", q, d0)
+
+
+def _probabilities(name, x, d):
+    x = arguments.spectrum(name, x)
+    if len(x) != d or abs(x.sum() - 1) > 1e-9:
+        raise ValueError(
+            f"{name} must be {d} probabilities of sum 1, but it has {len(x)} entries "
+            f"of sum {x.sum():.6g}."
+        )
+    return x
+
+
+def _positive_law(name, x):
+    x = arguments.spectrum(name, x)
+    if x.min() == 0:
+        raise ValueError(f"{name} must be positive, but one of its entries is 0.")
+    return _probabilities(name, x, len(x))
