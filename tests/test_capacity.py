@@ -242,12 +242,7 @@ def test_retentiveness_of_simple_laws():
     assert retentiveness([[2], [-0.5]], [0.2, 0.8]).beta == pytest.approx(1 / 5)
     assert retentiveness(CROSS, [0.25] * 4).beta == pytest.approx(1 / 2)
     assert retentiveness([*np.eye(3), *-np.eye(3)], [1 / 6] * 6).beta == pytest.approx(0.5)
-    atoms = [
-        [Fraction(1), 0],
-        [Fraction(-4, 5), Fraction(3, 5)],
-        [Fraction(-4, 5), Fraction(-3, 5)],
-    ]
-    rational = retentiveness(np.array(atoms, float), [4 / 9, 5 / 18, 5 / 18])
+    rational = retentiveness([[1, 0], [-0.8, 0.6], [-0.8, -0.6]], [4 / 9, 5 / 18, 5 / 18])
     assert rational.beta == pytest.approx(5 / 18)
     for delta in (0.4, 1 / 3, 0.1, 1e-6):
         assert retentiveness(*triangle(delta)).beta == pytest.approx(min(delta, (1 - delta) / 2))
