@@ -1,0 +1,308 @@
+"""What one ReLU neuron can do with a finite law of inputs, exactly: retentiveness and capacity.
+
+The law has atoms x_k in R^d with masses p_k, and C = sum_k p_k x_k x_k^T. A neuron v has the
+activation sigma(v^T x) = max(v^T x, 0) with second moment a(v)^2 = sum_k p_k sigma(v^T x_k)^2.
+The hyperplanes v^T x_k = 0 cut the space into cells. On a cell a(v)^2 is a quadratic form and
+sum_i w_i sigma(v^T x_i) is linear, so that extremes are found cell by cell: in the plane by a sweep
+over sectors that takes all weights w at once, elsewhere from the extreme rays of the cells.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import erfcx
+
+from runproofs import _arguments as arguments
+from runproofs.masks import all_masks
+from runproofs.networks import _cells, arrangement
+from runproofs.networks._cells import ZERO
+
+MOST_SIGNS = 14  # sample points: 8192 sign vectors up to a common sign
+MOST_WEIGHTS = 2**18
+CHUNK = 2**19  # candidates that are taken together
+
+
+class Retentiveness(NamedTuple):
+    """The largest beta with a(v)^2 >= beta v^T C v for all v, and a v with equality."""
+
+    beta: float  # from 0 to 1/2
+    direction: np.ndarray  # (d,), of length 1, in the range of C
+
+
+class Neuron(NamedTuple):
+    """A supremum over neurons, and a neuron that attains it."""
+
+    value: np.ndarray  # (...), may be infinite
+    direction: np.ndarray  # (..., d), of length 1; if the value is infinite, one with a(v) = 0
+
+
+class CertifiedNeuron(NamedTuple):
+    """A `Neuron` with an upper bound of the supremum by duality."""
+
+    value: np.ndarray  # (...)
+    direction: np.ndarray  # (..., d)
+    bound: np.ndarray  # (...), at least the value; the difference is the duality gap
+
+
+def second_moment(v, atoms, masses):
+    """a(v)^2 = sum_k p_k max(v^T x_k, 0)^2, at neurons v (..., d).
+
+    atoms: (m, d). masses: (m,), larger than 0 with sum 1. Raises ValueError for bad arguments.
+    Cost: O(m d) a neuron. Source: thesis, Section 4.3.
+
+    >>> second_moment([[1, 0], [-1, 0]], [[2, 0], [-1, 1]], [0.25, 0.75]).tolist()
+    [1.0, 0.75]
+    """
+    atoms, masses = _law(atoms, masses)
+    v = arguments.points("v", v, atoms.shape[1])
+    return np.maximum(v @ atoms.T, 0) ** 2 @ masses
+
+
+def retentiveness(atoms, masses):
+    """The largest beta with a(v)^2 >= beta v^T C v for all v; the law is retentive iff beta > 0.
+
+    atoms: (m, d). masses: (m,), larger than 0 with sum 1. Returns a `Retentiveness`, exact to
+    rounding. Raises ValueError for bad arguments, if all atoms are 0, and if the rank r of C and m
+    allow more than 3000 subsets of r - 1 atoms (m > 77 for r = 3).
+    Cost: eigenvectors of a matrix for each cell between the hyperplanes v^T x_k = 0 in the range of
+    C, O(m^2) in the plane, O(m^3) and some milliseconds a ray in dimension 3.
+    Source: thesis, Assumption 1.
+
+    >>> round(retentiveness([[2], [-0.5]], [0.2, 0.8]).beta, 12)
+    0.2
+    """
+    atoms, masses = _law(atoms, masses)
+    _, sigma, Wt = np.linalg.svd(np.sqrt(masses)[:, None] * atoms, full_matrices=False)
+    kept = sigma > ZERO * sigma[0]
+    root = Wt[kept].T / sigma[kept]  # with white atoms x^T root, v^T C v is the square of a norm
+    white = atoms @ root
+    candidates = _critical(white, masses)
+    moments = _activations(candidates, white) ** 2 @ masses
+    best = moments.argmin()
+    direction = root @ candidates[best]
+    return Retentiveness(float(moments[best]), direction / np.linalg.norm(direction))
+
+
+def gaussian_retentiveness(mean, covariance):
+    """`retentiveness` of a normal law: Phi(-k) - k phi(k) / (1 + k^2), k^2 = mean^T cov^{-1} mean.
+
+    mean: (d,). covariance: (d, d), positive definite. Returns a float, with a relative error of
+    some 1 + k^4 roundings. Raises ValueError for bad arguments. Cost: O(d^3).
+    Source: beyond the thesis, Proposition 4.C.
+
+    >>> round(gaussian_retentiveness([2, 0], [[4, 0], [0, 0.25]]), 5)
+    0.03767
+    """
+    mean = arguments.vector("mean", mean)
+    covariance = arguments.positive_definite("covariance", covariance, size=len(mean))
+    k = np.sqrt(mean @ np.linalg.solve(covariance, mean))
+    density = np.exp(-(k**2) / 2) / np.sqrt(2 * np.pi)
+    return float(density * (np.sqrt(np.pi / 2) * erfcx(k / np.sqrt(2)) - k / (1 + k**2)))
+
+
+def supremum(weights, points, atoms, masses):
+    """sup of sum_i w_i sigma(v^T x_i) / a(v) over the neurons v with a(v) > 0, in the plane.
+
+    weights: (..., n), such as signs. points: (n, d). atoms: (m, d). masses: (m,), larger than 0
+    with sum 1. Returns a `Neuron`, exact to rounding; the supremum of the absolute value is the
+    larger one for w and -w. It is infinite iff a neuron with a(v) = 0 has a positive sum, which a
+    point outside of the law's support may cause. Raises ValueError for bad arguments, if all atoms
+    are 0, and unless points and atoms lie in a plane (then `supremum_by_cells`).
+    Cost: O((m + n)^2) and O((m + n) n) a weight vector.
+    Source: beyond the thesis, Proposition 4.E.
+
+    >>> supremum([[1], [-1]], [[1, 0]], [[1, 0], [-1, 0]], [0.5, 0.5]).value.round(3).tolist()
+    [1.414, 0.0]
+    """
+    weights, basis, points, atoms, masses = _problem(weights, points, atoms, masses)
+    if basis.shape[1] > 2:
+        raise ValueError(
+            f"points and atoms must lie in a plane, but they span {basis.shape[1]} dimensions."
+        )
+    if basis.shape[1] == 1:  # any plane with the line
+        basis = np.pad(basis, [(0, 0), (0, 1)])
+        points, atoms = np.pad(points, [(0, 0), (0, 1)]), np.pad(atoms, [(0, 0), (0, 1)])
+    value, direction = _sweep(weights.reshape(-1, weights.shape[-1]), points, atoms, masses)
+    direction = (direction @ basis.T).reshape(*weights.shape[:-1], len(basis))
+    return Neuron(value.reshape(weights.shape[:-1]), direction)
+
+
+def supremum_by_cells(weights, points, atoms, masses):
+    """`supremum` in any dimension, with a certificate, from the extreme rays of the cells.
+
+    Arguments as in `supremum`. Returns a `CertifiedNeuron`: the value is that of the neuron, the
+    bound comes from the dual problem. Raises ValueError for bad arguments, if all atoms are 0, and
+    if m + n points in r dimensions allow more than 3000 subsets of r - 1 (m + n > 77 for r = 3).
+    Cost: some milliseconds a ray, O((m + n)^2) in dimension 3, and for each of as many cells and
+    each weight vector a problem of non-negative least squares, some 20 microseconds.
+    Source: beyond the thesis, Proposition 4.E.
+
+    On a cell with extreme rays r_j, that is for v = sum_j t_j r_j, t >= 0, sum and moment are b^T t
+    and ||B t||. With t minimising ||B t||^2 + (b^T t - 1)^2 the ratio is largest, and a multiple u
+    of B t with B^T u >= b shows that it is at most ||u|| (least distance programming).
+    """
+    weights, basis, points, atoms, masses = _problem(weights, points, atoms, masses)
+    everything = np.vstack([points, atoms])
+    rays, signs = _cells.rays(everything)
+    active = _activations(rays, everything)
+    sums, moments = active[:, : len(points)], active[:, len(points) :] * np.sqrt(masses)
+    members = [(signs * cell >= 0).all(-1).nonzero()[0] for cell in _cells.cells(everything)]
+    flat = weights.reshape(-1, weights.shape[-1])
+    best = [_cells.largest_ratio(rays, moments, sums @ w, members) for w in flat]
+    value, v, bound = (np.array(part) for part in zip(*best, strict=True))
+    batch = weights.shape[:-1]
+    v = (v @ basis.T).reshape(*batch, len(basis))
+    return CertifiedNeuron(value.reshape(batch), v, bound.reshape(batch))
+
+
+def complexity(sample, atoms, masses):
+    """Exact empirical Rademacher complexity of the class F_alpha at alpha = 1, by all 2^n signs.
+
+    sample: (n, d), n <= 14. atoms: (m, d). masses: (m,), larger than 0 with sum 1. F_alpha is the
+    set of networks u^T sigma(V^T x) with sum_j |u_j| a(v_j) <= alpha, of any width at least 1; its
+    complexity is alpha times the result. That is infinite iff a neuron with a(v) = 0 does not
+    vanish on the sample. Raises ValueError for bad arguments.
+    Cost: 2^n times that of `supremum`, or of `supremum_by_cells` beyond the plane.
+    Source: thesis, (4.5); beyond the thesis, Proposition 4.E.
+
+    >>> round(complexity([[1]], [[1], [-1]], [0.5, 0.5]), 3)  # the square root of 2
+    1.414
+    """
+    sample = arguments.matrix("sample", sample)
+    n = len(sample)
+    arguments.at_most("sample", n, MOST_SIGNS, "points")
+    signs = 1 - 2 * all_masks(n, 0.5)[0][: 2 ** (n - 1)]  # up to a common sign
+    return float(_absolute(signs, sample, atoms, masses).mean() / n)
+
+
+def expected_complexity(n, atoms, masses):
+    """Exact Rademacher complexity R_n of F_alpha at alpha = 1, for samples drawn from the law.
+
+    n: at least 1. atoms: (m, d). masses: (m,), larger than 0 with sum 1. Raises ValueError for bad
+    arguments and if (2n + 1)^m > 262144 (n > 31 for m = 3).
+    Cost: (2n + 1)^m / 2 suprema, for the sums of the signs at each atom, whose law is computed.
+    Source: as of `complexity`.
+
+    >>> round(expected_complexity(2, [[1], [-1]], [0.5, 0.5]), 3)
+    0.707
+    """
+    n = arguments.positive_integer("n", n)
+    atoms, masses = _law(atoms, masses)
+    m = len(atoms)
+    arguments.at_most("n", (2 * n + 1) ** m, MOST_WEIGHTS, "vectors of sums (2n + 1)^m")
+    law = np.zeros((2 * n + 1,) * m)
+    law[(n,) * m] = 1
+    for _ in range(n):  # one more point: the sum at its atom moves by its sign, up or down
+        law = sum(
+            masses[k] / 2 * (np.roll(law, 1, k) + np.roll(law, -1, k)) for k in range(m)
+        )  # nothing is rolled around an end: n steps from the middle
+    sums = np.argwhere(law > 0) - n
+    chances = law[law > 0]
+    half = slice(len(sums) // 2, None)  # the other half are the negatives; the middle is 0 or none
+    chances = np.where(sums[half].any(-1), 2, 1) * chances[half]
+    return float(chances @ _absolute(sums[half].astype(float), atoms, atoms, masses) / n)
+
+
+# ------------------------------------------------------------------------------------ plane
+
+
+def _sweep(weights, points, atoms, masses):
+    """`supremum` for weights (Z, n) in the plane: rays, middles of sectors, and on each sector the
+    stationary point Q^{-1} g of g^T v / (v^T Q v)^{1/2}, if it lies there."""
+    everything = np.vstack([points, atoms])
+    rays = arrangement.rays(everything)
+    start, end = rays.direction, np.roll(rays.direction, -1)
+    wide = abs(end - start) > ZERO
+    start, end, middle = (
+        arrangement.as_points(z[wide]) for z in (start, end, arrangement.middles(rays))
+    )
+    fixed = np.vstack([start, middle])
+    on_points, on_atoms = _activations(fixed, points), _activations(fixed, atoms)
+    moment = np.sqrt(on_atoms**2 @ masses)
+    active = middle @ everything.T > 0
+    active_points = active[:, : len(points), None] * points  # (sectors, n, 2)
+    Q = np.einsum("sk,k,ki,kj->sij", active[:, len(points) :], masses, atoms, atoms)
+    trace = np.trace(Q, axis1=1, axis2=2)
+    adjugate = trace[:, None, None] * np.eye(2) - Q  # Q^{-1}, up to a factor
+    value, direction = np.empty(len(weights)), np.empty((len(weights), 2))
+    size = max(1, CHUNK // len(everything) ** 2)
+    for first in range(0, len(weights), size):
+        piece = slice(first, first + size)
+        w = weights[piece]
+        g = np.einsum("zn,sni->zsi", w, active_points)
+        v = np.einsum("sij,zsj->zsi", adjugate, g)
+        lengths = np.linalg.norm(v, axis=-1, keepdims=True)
+        v = np.divide(v, lengths, out=np.zeros_like(v), where=lengths > 0)
+        square = np.einsum("zsi,sij,zsj->zs", v, Q, v)
+        # where Q is singular, v^T Q v is 0: rays and middles are enough there
+        there = (_cross(start, v) >= 0) & (_cross(v, end) >= 0) & (square > ZERO * trace)
+        stationary = np.full(there.shape, -np.inf)
+        stationary[there] = (g * v).sum(-1)[there] / np.sqrt(square[there])
+        values = np.concatenate([_cells.ratio(w @ on_points.T, moment), stationary], 1)
+        directions = np.concatenate([np.broadcast_to(fixed, (len(w), *fixed.shape)), v], 1)
+        chosen = np.arange(len(w)), values.argmax(1)
+        value[piece], direction[piece] = values[chosen], directions[chosen]
+    return value, direction
+
+
+def _cross(u, v):
+    return u[..., 0] * v[..., 1] - u[..., 1] * v[..., 0]
+
+
+def _critical(X, masses):
+    """Directions (N, r) among which a(v)^2 is least on the sphere: eigenvectors on all faces."""
+    r = X.shape[1]
+    if r == 1:
+        return np.array([[1.0], [-1.0]])
+    active = _cells.cells(X) > 0
+    Q = np.einsum("sk,k,ki,kj->sij", active, masses, X, X)
+    found = np.linalg.eigh(Q)[1].mT.reshape(-1, r)
+    on_faces = []
+    for x in np.unique(X[X.any(1)], axis=0):
+        along = np.linalg.svd(x[None])[2][1:]
+        within = X @ along.T
+        within[np.linalg.norm(within, axis=1) <= ZERO * np.linalg.norm(X, axis=1)] = 0
+        on_faces.append(_critical(within, masses) @ along)
+    return np.concatenate([found, -found, *on_faces])
+
+
+# ---------------------------------------------------------------------------------- helpers
+
+
+def _law(atoms, masses):
+    atoms = arguments.matrix("atoms", atoms)
+    masses = arguments.above_zero("masses", masses)
+    if masses.shape != (len(atoms),):
+        raise ValueError(f"masses must be {len(atoms)} numbers, but their shape is {masses.shape}.")
+    if abs(masses.sum() - 1) > 1e-9:
+        raise ValueError(f"masses must have sum 1, but it was {masses.sum()}.")
+    if not atoms.any():
+        raise ValueError("atoms must not all be 0: every neuron would vanish on the law.")
+    return atoms, masses
+
+
+def _problem(weights, points, atoms, masses):
+    """Checked arguments, with points and atoms in coordinates of the space that they span."""
+    atoms, masses = _law(atoms, masses)
+    points = arguments.matrix("points", points, columns=atoms.shape[1])
+    weights = arguments.points("weights", weights, len(points))
+    everything = np.vstack([points, atoms])
+    lengths = np.linalg.norm(everything, axis=1)
+    _, sigma, Vt = np.linalg.svd(everything[lengths > 0] / lengths[lengths > 0, None])
+    basis = Vt[: np.count_nonzero(sigma > ZERO)].T
+    return weights, basis, points @ basis, atoms @ basis, masses
+
+
+def _activations(v, X):
+    """sigma(v^T x) (N, k) at unit vectors v (N, r) and rows x of X; rounding counts as 0."""
+    products = v @ X.T
+    return np.where(products > ZERO * np.linalg.norm(X, axis=1), products, 0)
+
+
+def _absolute(weights, points, atoms, masses):
+    """The supremum of |sum_i w_i sigma(v^T x_i)| / a(v)."""
+    problem = _problem(weights, points, atoms, masses)
+    solve = supremum if problem[1].shape[1] <= 2 else supremum_by_cells
+    return np.maximum(
+        solve(weights, points, atoms, masses).value, solve(-weights, points, atoms, masses).value
+    )
