@@ -49,11 +49,13 @@ def synthetic_ratings(users, films, count, rng):
 
 
 def load(name):
-    """Ratings by name, "100k", "1m" or "10m", with ids from 0; or "synthetic", invented here."""
+    """Ratings by name, "100k", "1m" or "10m", with ids 0, 1, ...; or "synthetic", invented here."""
     if name == "synthetic":
         return synthetic_ratings(400, 300, 10_000, 0)
-    read = {"100k": data.movielens_100k}[name]()
-    return factors.Ratings(read.user - 1, read.item - 1, read.rating)
+    read = {"100k": data.movielens_100k, "1m": data.movielens_1m, "10m": data.movielens_10m}
+    found = read[name]()
+    user, film = (np.unique(ids, return_inverse=True)[1] for ids in (found.user, found.item))
+    return factors.Ratings(user, film, found.rating)
 
 
 def train(p, width, ratings, epochs, batch, step, share, seed):
@@ -80,3 +82,23 @@ def table_4_1(p, width, ratings, epochs, batch, step, share, seed=0):
         "train": np.float32(trained.train_rmse),
         "test": np.float32(trained.test_rmse),
     }
+
+
+@experiment(
+    "table-4-1-1m", over=("p", "width", "seed"), quick=QUICK,
+    paper={**PROTOCOL, "step": 20.0, "seed": (0,), "ratings": "1m"},
+    not_run="it needs MovieLens 1M and some half an hour of one core",
+)  # fmt: skip
+def table_4_1_1m(p, width, ratings, epochs, batch, step, share, seed=0):
+    """As `table_4_1`, on MovieLens 1M."""
+    return table_4_1.function(p, width, ratings, epochs, batch, step, share, seed)
+
+
+@experiment(
+    "table-4-1-10m", over=("p", "width", "seed"), quick=QUICK,
+    paper={**PROTOCOL, "step": 1.0, "seed": (0,), "ratings": "10m"},
+    not_run="it needs MovieLens 10M and some six hours of one core",
+)  # fmt: skip
+def table_4_1_10m(p, width, ratings, epochs, batch, step, share, seed=0):
+    """As `table_4_1`, on MovieLens 10M with the step of the thesis."""
+    return table_4_1.function(p, width, ratings, epochs, batch, step, share, seed)
