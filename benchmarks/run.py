@@ -12,11 +12,12 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")  # one core, set before NumPy and 
 import bench_attacks
 import bench_deep
 import bench_planar
+import bench_ratings
 import bench_shallow
 
 if __name__ == "__main__":
     word = " ".join(sys.argv[1:])
-    modules = bench_shallow, bench_deep, bench_attacks, bench_planar
+    modules = bench_shallow, bench_deep, bench_ratings, bench_attacks, bench_planar
     for table in (table for module in modules for table in module.TABLES):
         title = table.__doc__.splitlines()[0]
         if word in title:

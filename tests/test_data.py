@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
 from runproofs import data
-from runproofs.data import DataError, Source, parse_idx, parse_ratings
+from runproofs.data import DataError, Source, parse_dat, parse_idx, parse_ratings
 
 LINES = "196\t242\t3\t881250949\n186\t302\t5\t891717742\n"
 
@@ -137,6 +137,66 @@ def test_ratings_refuse_an_empty_file():
         parse_ratings("", "u.data")
 
 
+def dat(rows):
+    return "".join("::".join(map(str, row)) + "\n" for row in rows).encode()
+
+
+ids = st.integers(1, 10**15 - 1)
+whole_rows = st.lists(st.tuples(ids, ids, st.integers(1, 5), ids), min_size=1, max_size=20)
+half_stars = st.sampled_from(["0.5", "1", "1.5", "2", "2.0", "2.5", "3", "3.5", "4", "4.5", "5"])
+half_rows = st.lists(st.tuples(ids, ids, half_stars, ids), min_size=1, max_size=20)
+
+
+@settings(max_examples=30)
+@given(whole_rows, half_rows)
+def test_dat_round_trip(whole, half):
+    for rows, is_whole in ((whole, True), (half, False)):
+        ratings = parse_dat(dat(rows), "ratings.dat", whole=is_whole)
+        expected = [(user, item, float(stars), time) for user, item, stars, time in rows]
+        assert list(zip(*(column.tolist() for column in ratings), strict=True)) == expected
+        kinds = ["i", "i", "i" if is_whole else "f", "i"]
+        assert [column.dtype.kind for column in ratings] == kinds
+
+
+def test_dat_ends_with_or_without_a_new_line():
+    lines = b"1::1193::5::978300760\r\n1::661::3::978302109"
+    for text in (lines, lines + b"\n"):
+        assert parse_dat(text, "ratings.dat", whole=True).item.tolist() == [1193, 661]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "1::2::3",  # a column is missing
+        "1::2::3::4::5",
+        "1:2:3:4",
+        "1\t2\t3\t4",
+        "1::2::6::4",  # no such rating
+        "1::2::0::4",
+        "1::2::5.5::4",
+        "1::2::3.7::4",
+        "0::2::3::4",  # users count from 1
+        "1::2::3::4 ",
+        "1::2::3::" + "9" * 16,  # a float64 could not hold it
+        "",
+    ],
+)
+@pytest.mark.parametrize("whole", [True, False])
+def test_dat_refuses_a_line(line, whole):
+    good = dat([(1, 1193, 5, 978300760), (1, 661, 3, 978302109)])
+    sentence = r"^ratings\.dat, line 3 must be user, item, rating and timestamp, separated by ::"
+    with pytest.raises(DataError, match=sentence) as refusal:
+        parse_dat(good + line.encode() + b"\n" + good, "ratings.dat", whole=whole)
+    assert str(refusal.value).endswith(f"but it is {line!r}.")
+
+
+def test_dat_refuses_half_stars_among_whole_ones_and_an_empty_file():
+    with pytest.raises(DataError, match=r"line 1 .* with 1 to 5 stars, but it is '1::2::3\.5::4'"):
+        parse_dat(b"1::2::3.5::4\n", "ratings.dat", whole=True)
+    with pytest.raises(DataError, match=r"^ratings\.dat holds no rating\.$"):
+        parse_dat(b"", "ratings.dat", whole=False)
+
+
 # The data sets -----------------------------------------------------------------------------------
 
 
@@ -192,6 +252,40 @@ def test_movielens_reads_plain_text(monkeypatch, tmp_path):
     assert ratings.rating.tolist() == [3, 5]
 
 
+@pytest.fixture
+def zipped(monkeypatch, tmp_path):
+    """Makes the archives of MovieLens 1M and 10M under HEURISTICS_DATA, of the rows given."""
+    monkeypatch.setenv("HEURISTICS_DATA", str(tmp_path))
+
+    def place_zip(name, content):
+        known, member = data.MOVIELENS[name]
+        archive = io.BytesIO()
+        with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as file:
+            file.writestr(member, content)
+        place(tmp_path, known.path, archive.getvalue())
+        made = source(archive.getvalue(), known.path)
+        monkeypatch.setitem(data.MOVIELENS, name, (made, member))
+        return tmp_path / known.path
+
+    return place_zip
+
+
+def test_movielens_reads_the_zipped_archives(zipped):
+    zipped("1m", dat([(1, 1193, 5, 978300760), (6040, 661, 3, 978302109)]))
+    zipped("10m", dat([(1, 122, 5, 838985046), (71567, 65133, "3.5", 838983525)]))
+    assert data.movielens_1m().rating.tolist() == [5, 3]
+    assert data.movielens_1m().rating.dtype == np.int64
+    assert data.movielens_10m().rating.tolist() == [5, 3.5]
+    assert data.movielens_10m().user.tolist() == [1, 71567]
+
+
+def test_movielens_refuses_another_archive(zipped):
+    path = zipped("10m", dat([(1, 122, 5, 838985046)]))
+    path.write_bytes(path.read_bytes()[:-1])
+    with pytest.raises(DataError, match=r"ml-10m\.zip is not the known ml-10m\.zip: the SHA-256"):
+        data.movielens_10m()
+
+
 # Files that are missing or wrong -----------------------------------------------------------------
 
 
@@ -201,6 +295,8 @@ def test_movielens_reads_plain_text(monkeypatch, tmp_path):
         (data.mnist, "mnist/train-images-idx3-ubyte.gz"),
         (lambda: data.mnist("test"), "mnist/t10k-images-idx3-ubyte.gz"),
         (data.movielens_100k, "ml-100k/u.data"),
+        (data.movielens_1m, "ml-1m.zip"),
+        (data.movielens_10m, "ml-10m.zip"),
     ],
 )
 def test_a_missing_file_names_the_way_out(monkeypatch, tmp_path, load, file):

@@ -1,9 +1,9 @@
-"""Data sets: digits that come with scikit-learn, MNIST, CIFAR-10, MovieLens 100K; verified.
+"""Data sets: digits that come with scikit-learn, MNIST, CIFAR-10, MovieLens; verified.
 
 All but the digits are looked for in the folder that the environment variable HEURISTICS_DATA
-names, as `mnist/train-images-idx3-ubyte.gz` ..., `cifar-10-binary.tar.gz` and `ml-100k/u.data`;
-without that variable they are downloaded once into a cache. Either way the decompressed bytes (of
-CIFAR-10, the archive) must have the known SHA-256.
+names, as `mnist/train-images-idx3-ubyte.gz` ..., `cifar-10-binary.tar.gz`, `ml-100k/u.data`,
+`ml-1m.zip` and `ml-10m.zip`; without that variable they are downloaded once into a cache. Either
+way the decompressed bytes (of CIFAR-10 and the last two, the archive) must have the known SHA-256.
 """
 
 import gzip
@@ -28,6 +28,10 @@ with warnings.catch_warnings():  # its progress bars warn in notebooks that have
 
 CACHE = pooch.os_cache("runproofs")
 RATING = re.compile(r"([1-9]\d{0,17})\t([1-9]\d{0,17})\t([1-5])\t(\d{1,18})", re.ASCII)
+STARS = {  # a line of ratings.dat, with whole or with half stars; 15 digits fit a float64
+    whole: rb"[1-9]\d{0,14}::[1-9]\d{0,14}::(?:" + stars + rb")::\d{1,15}"
+    for whole, stars in ((True, rb"[1-5]"), (False, rb"[1-4](?:\.[05])?|5(?:\.0)?|0\.5"))
+}
 
 
 class DataError(Exception):
@@ -42,7 +46,10 @@ class Images(NamedTuple):
 
 
 class Ratings(NamedTuple):
-    """One rating an entry, int64: user and item from 1, rating in 1..5, Unix time in seconds."""
+    """One rating an entry, int64: user and item from 1, rating in 1..5, Unix time in seconds.
+
+    Ratings in half stars are float64, 0.5 to 5.
+    """
 
     user: np.ndarray
     item: np.ndarray
@@ -56,7 +63,7 @@ class Source(NamedTuple):
     path: str
     url: str
     download_md5: str  # of what the url serves: lets pooch replace a broken download
-    sha256: str  # of the decompressed bytes (or of a tar archive): the one that counts
+    sha256: str  # of the decompressed bytes (or of an archive kept whole): the one that counts
     member: str = ""  # of the zip archive that the url serves
 
 
@@ -98,6 +105,26 @@ MOVIELENS_100K = Source(
     "06416e597f82b7342361e41163890c81036900f418ad91315590814211dca490",
     member="ml-100k/u.data",
 )
+MOVIELENS = {  # an archive and the file in it, by name
+    "1m": (
+        Source(
+            "ml-1m.zip",
+            "https://files.grouplens.org/datasets/movielens/ml-1m.zip",
+            "c4d9eecfca2ab87c1945afe126590906",
+            "a6898adb50b9ca05aa231689da44c217cb524e7ebd39d264c56e2832f2c54e20",
+        ),
+        "ml-1m/ratings.dat",
+    ),
+    "10m": (
+        Source(
+            "ml-10m.zip",
+            "https://files.grouplens.org/datasets/movielens/ml-10m.zip",
+            "ce571fd55effeba0271552578f2648bd",
+            "813c411ccb6122564edfe752e7f80c4dcc5aa25fa94c93622f6877a7ba252862",
+        ),
+        "ml-10M100K/ratings.dat",
+    ),
+}
 CIFAR_10 = Source(
     "cifar-10-binary.tar.gz",
     "https://www.cs.toronto.edu/~kriz/cifar-10-binary.tar.gz",
@@ -149,6 +176,28 @@ def movielens_100k() -> Ratings:
     """
     payload = read(MOVIELENS_100K)
     return parse_ratings(payload.decode("ascii"), MOVIELENS_100K.path)
+
+
+def movielens_1m() -> Ratings:
+    """MovieLens 1M: 1,000,209 ratings by 6,040 users; ids of films have gaps.
+
+    Raises DataError when the archive is missing or corrupt.
+    """
+    return _movielens("1m", whole=True)
+
+
+def movielens_10m() -> Ratings:
+    """MovieLens 10M: 10,000,054 ratings in half stars; ids of users and films have gaps.
+
+    Raises DataError when the archive is missing or corrupt. Takes about 2 GB of memory.
+    """
+    return _movielens("10m", whole=False)
+
+
+def _movielens(name: str, whole: bool) -> Ratings:
+    source, member = MOVIELENS[name]
+    with zipfile.ZipFile(io.BytesIO(read(source))) as archive:
+        return parse_dat(archive.read(member), member, whole=whole)
 
 
 # Parsers -----------------------------------------------------------------------------------------
@@ -212,6 +261,29 @@ def parse_ratings(text: str, name: str) -> Ratings:
     return Ratings(*np.array(rows).astype(np.int64).T.copy())
 
 
+def parse_dat(payload: bytes, name: str, *, whole: bool) -> Ratings:
+    """The ratings in lines of user, item, rating, timestamp, separated by `::`.
+
+    whole: 1 to 5 stars; else 0.5 to 5 in half stars. `name` stands in the DataError raised for a
+    line that is not of this form, or for a file without any. Cost: some 6 s for ten million lines.
+    """
+    line = STARS[whole]
+    if not re.fullmatch(rb"(?:" + line + rb"\r?\n)*+(?:" + line + rb")?", payload):
+        for number, found in enumerate(payload.splitlines(), start=1):
+            if not re.fullmatch(line, found):
+                raise DataError(
+                    f"{name}, line {number} must be user, item, rating and timestamp, separated by "
+                    f"::, with {'1' if whole else '0.5'} to 5 stars, but it is "
+                    f"{found.decode('ascii', 'replace')!r}."
+                )
+    if not payload:
+        raise DataError(f"{name} holds no rating.")
+    text = payload.replace(b"::", b" ").decode("ascii")
+    columns = np.fromstring(text, sep=" ").reshape(-1, 4).T
+    user, item, time = columns[[0, 1, 3]].astype(np.int64)
+    return Ratings(user, item, columns[2].astype(np.int64 if whole else np.float64), time)
+
+
 # Files -------------------------------------------------------------------------------------------
 
 
@@ -243,7 +315,7 @@ def read(source: Source) -> bytes:
 def _decompress(content: bytes, name: str, member: str) -> bytes:
     if name.endswith(".gz") and not name.endswith(".tar.gz"):
         return gzip.decompress(content)
-    if name.endswith(".zip"):
+    if name.endswith(".zip") and member:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             return archive.read(member)
     return content

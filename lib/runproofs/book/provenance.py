@@ -134,14 +134,19 @@ def _processor() -> str:
 
 
 def data_read(settings: dict) -> dict[str, str]:
-    """SHA-256 of each file that the setting `images` stands for; `data.read` accepts no other.
+    """SHA-256 of each file that `images` or `ratings` stands for; `data.read` accepts no other.
 
-    The handwritten digits come with scikit-learn, whose version is recorded.
+    The handwritten digits come with scikit-learn, whose version is recorded; what is invented has
+    no file.
     """
-    if settings.get("images") not in ("mnist", "cifar-10"):
+    known = {"images": ("mnist", "cifar-10"), "ratings": ("100k", "1m", "10m")}
+    named = [settings[key] for key, names in known.items() if settings.get(key) in names]
+    if not named:
         return {}
     from runproofs import data  # here, since its packages load slowly
 
-    mnist = (*data.MNIST["train"], *data.MNIST["test"])
-    files = {"mnist": mnist, "cifar-10": (data.CIFAR_10,)}[settings["images"]]
+    sources = {"mnist": (*data.MNIST["train"], *data.MNIST["test"]), "cifar-10": (data.CIFAR_10,)}
+    sources |= {"100k": (data.MOVIELENS_100K,)}
+    sources |= {name: (source,) for name, (source, _) in data.MOVIELENS.items()}
+    files = [source for name in named for source in sources[name]]
     return {source.path: source.sha256 for source in files}

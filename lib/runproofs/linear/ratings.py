@@ -1,0 +1,251 @@
+"""SGD with dropout on the factors of a rating matrix, of which few entries are known.
+
+User i rates film j as U_i V_j^T, with tables U (users, d) and V (films, d). Dropout trains
+sum_k b_k U_ik V_jk / (1 - p) on the known ratings, each with its own mask b, whose entries are
+zero with probability p. Plain SGD is p = 0. A step touches only the rows that its batch names.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+import torch
+
+from runproofs import _arguments as arguments
+
+LEVELS = 1 << 16  # of a random number that decides one entry of a mask
+CHUNK = 1024  # ratings predicted at once: their rows stay in the cache
+
+
+class Ratings(NamedTuple):
+    """Known entries: row and column (n,) int64, from 0, and value (n,), arrays or tensors."""
+
+    row: np.ndarray
+    column: np.ndarray
+    value: np.ndarray
+
+
+class Training(NamedTuple):
+    """What `train` returns; the errors are those of the tables without masks."""
+
+    U: torch.Tensor  # final
+    V: torch.Tensor
+    epochs: np.ndarray  # (k,), the numbers of epochs after which the errors were measured
+    train_rmse: np.ndarray  # (k,)
+    test_rmse: np.ndarray  # (k,)
+
+
+def split(ratings, share, rng):
+    """Random disjoint parts of the ratings, for training and for testing.
+
+    ratings: `Ratings`. share: of the test set, in (0, 1), which gets round(share n) ratings. rng: a
+    NumPy Generator or a seed. Returns two `Ratings`. Raises ValueError for bad arguments, or if a
+    part would be empty. Cost: O(n).
+
+    >>> train, test = split(Ratings([0, 1, 2, 3], [0, 0, 1, 1], [5, 3, 4, 1]), 0.25, 0)
+    >>> len(train.row), len(test.row)
+    (3, 1)
+    """
+    ratings = _ratings("ratings", ratings)
+    rng = arguments.generator(rng)
+    n = len(ratings.row)
+    if not 0 < arguments.positive("share", share) < 1:
+        raise ValueError(f"share must lie between 0 and 1, but it was {share}.")
+    count = round(share * n)
+    if not 0 < count < n:
+        raise ValueError(f"share must leave ratings in both parts, but {share} of {n} are {count}.")
+    order = rng.permutation(n)
+    parts = np.sort(order[count:]), np.sort(order[:count])
+    return tuple(Ratings(*(a[part] for a in ratings)) for part in parts)
+
+
+def he_factors(rows, columns, width, rng, dtype=torch.float32, device="cpu"):
+    """Tables with Gaussian entries of variance 2 / width, He's rule for inputs of that width.
+
+    rows, columns, width: at least 1. rng: a NumPy Generator or a seed. Returns tensors
+    U (rows, width) and V (columns, width). Raises ValueError for bad arguments.
+    Cost: O((rows + columns) width). Source: thesis, Section 4.6.
+    """
+    sizes = {"rows": rows, "columns": columns, "width": width}
+    for name, size in sizes.items():
+        arguments.positive_integer(name, size)
+    rng = arguments.generator(rng)
+    kind = np.float64 if dtype == torch.float64 else np.float32
+    tables = (rng.standard_normal((n, width), kind) for n in (rows, columns))
+    scale = (2 / width) ** 0.5
+    return tuple(torch.from_numpy(table).mul_(scale).to(device, dtype) for table in tables)
+
+
+def rmse(U, V, ratings):
+    """Root of the mean squared error of the predictions U_i V_j^T, without any mask.
+
+    U: (rows, d), V: (columns, d), tensors. ratings: `Ratings`, at least one. Returns a float; sums
+    are taken in float64. Raises ValueError for bad arguments. Cost: O(n d) time, O(d) memory.
+    """
+    _check_tables(U, V)
+    return _rmse(U, V, _on(U, V, "ratings", ratings))
+
+
+def sgd_step(U, V, ratings, kept, p, step_size):
+    """One step of SGD on the mean over a batch of (y - sum_k b_k U_ik V_jk / (1 - p))^2.
+
+    U: (rows, d), V: (columns, d), tensors, which are not changed. ratings: `Ratings`, the batch of
+    n, which may name a row or column many times. kept: (n, d), the masks b, ones and zeros. p: drop
+    probability in [0, 1). step_size: larger than 0. Returns new tensors (U, V). Raises ValueError
+    for bad arguments. Cost: O(n d), and a copy of the tables.
+    """
+    _check_tables(U, V)
+    batch = _on(U, V, "ratings", ratings)
+    p, step_size = _rate(p), arguments.positive("step_size", step_size)
+    kept = torch.as_tensor(kept, dtype=U.dtype, device=U.device)
+    if kept.shape != (len(batch.row), U.shape[1]):
+        raise ValueError(
+            f"kept must be {(len(batch.row), U.shape[1])}, a mask for each rating, but its shape "
+            f"is {tuple(kept.shape)}."
+        )
+    U, V = U.clone(), V.clone()
+    _step_(U, V, *batch, kept, 1 / (1 - p), step_size, _workspace(U, len(batch.row)))
+    return U, V
+
+
+@torch.no_grad()
+def train(train, test, U, V, p, *, epochs, batch, step_size, rng, every=1):
+    """SGD with dropout, in epochs of all training ratings in random order, and its errors.
+
+    train, test: `Ratings`, none empty. U: (rows, d), V: (columns, d), tensors whose dtype and
+    device (a GPU, too) decide the arithmetic; they are not changed. p: drop probability in [0, 1),
+    rounded to a multiple of 2^-16, which is then exact; 0 is plain SGD. epochs, batch: at least 1.
+    step_size: larger than 0, of the mean squared error of a batch. rng: a NumPy Generator or a
+    seed. every: the errors are measured at the start, after each `every` epochs, and at the end.
+    Returns a `Training`; one that diverges ends in infinities or NaN. Raises ValueError for bad
+    arguments. Cost: O(n d) an epoch, whatever the size of the tables. Source: thesis, Section 4.6.
+    """
+    _check_tables(U, V)
+    train, test = _on(U, V, "train", train), _on(U, V, "test", test)
+    p = round(_rate(p) * LEVELS) / LEVELS
+    _rate(p)
+    epochs = arguments.positive_integer("epochs", epochs)
+    n, batch = len(train.row), arguments.positive_integer("batch", batch)
+    every = arguments.positive_integer("every", every)
+    step_size = arguments.positive("step_size", step_size)
+    rng = arguments.generator(rng)
+
+    U, V = U.clone(), V.clone()
+    work, memory = _workspace(U, min(batch, n)), U.new_empty((min(batch, n), U.shape[1]))
+    draw = _masks(p, rng, memory)
+    times, errors = [0], [(_rmse(U, V, train), _rmse(U, V, test))]
+    for epoch in range(epochs):
+        order = torch.from_numpy(rng.permutation(n)).to(U.device)
+        shuffled = [a[order] for a in train]
+        for part in zip(*(a.split(batch) for a in shuffled), strict=True):
+            _step_(U, V, *part, draw(len(part[0])), 1 / (1 - p), step_size, work)
+        if (epoch + 1) % every == 0 or epoch + 1 == epochs:
+            times.append(epoch + 1)
+            errors.append((_rmse(U, V, train), _rmse(U, V, test)))
+    return Training(U, V, np.array(times), *np.array(errors).T)
+
+
+def _step_(U, V, row, column, value, kept, scale, step_size, work):
+    """The step in place. kept: None, or masks (n, d), overwritten. work: from `_workspace`."""
+    A, B, C = (buffer[: len(row)] for buffer in work)
+    torch.index_select(U, 0, row, out=A)
+    torch.index_select(V, 0, column, out=B)
+    if kept is not None:
+        A.mul_(kept)
+    error = value - torch.mul(A, B, out=C).sum(1).mul_(scale)
+    factor = error.mul_(2 * step_size * scale / len(row))[:, None]
+    if kept is not None:
+        B.mul_(kept)
+    # both from the old tables; a row that is named twice gets the sum of its gradients
+    U.index_add_(0, row, B.mul_(factor))
+    V.index_add_(0, column, A.mul_(factor))
+
+
+def _workspace(U, n):
+    """Memory for the rows of a batch, taken once: fresh pages would cost as much as the step."""
+    return [U.new_empty((n, U.shape[1])) for _ in range(3)]
+
+
+def _masks(p, rng, memory):
+    """A function of n that draws masks (n, d) into the memory (at least n, d); None for p = 0.
+
+    An entry is dropped if one of 2^16 equally likely numbers is below 2^16 p.
+    """
+    if p == 0:
+        return lambda n: None
+    width, threshold = memory.shape[1], int(p * LEVELS)
+    if memory.device.type != "cpu":
+        coins = torch.Generator(memory.device).manual_seed(int(rng.integers(2**62)))
+        options = {"generator": coins, "device": memory.device, "dtype": torch.int32}
+        return lambda n: memory[:n].copy_(torch.randint(LEVELS, (n, width), **options) >= threshold)
+
+    def masks(n):
+        words = rng.integers(2**64 - 1, size=-(-n * width // 4), dtype=np.uint64, endpoint=True)
+        kept = words.view(np.uint16)[: n * width] >= threshold
+        # as bytes: torch converts them several times faster than booleans
+        return memory[:n].copy_(torch.from_numpy(kept.view(np.uint8)).view(n, width))
+
+    return masks
+
+
+def _rmse(U, V, ratings):
+    total, work = 0.0, _workspace(U, CHUNK)
+    for row, column, value in zip(*(a.split(CHUNK) for a in ratings), strict=True):
+        A, B, C = (buffer[: len(row)] for buffer in work)
+        torch.index_select(U, 0, row, out=A)
+        torch.index_select(V, 0, column, out=B)
+        error = torch.mul(A, B, out=C).sum(1) - value
+        total += (error * error).sum(dtype=torch.float64)
+    return float(total / len(ratings.row)) ** 0.5
+
+
+# Arguments ---------------------------------------------------------------------------------------
+
+
+def _rate(p):
+    p = arguments.nonnegative("p", p)
+    if p >= 1:
+        raise ValueError(f"p must be a drop probability in [0, 1), but it was {p}.")
+    return p
+
+
+def _ratings(name, ratings):
+    """Three NumPy arrays of equal length, at least 1; ids are integers from 0, values finite."""
+    row, column, value = ratings
+    value = arguments.vector(f"the values of {name}", value) if np.size(value) else np.empty(0)
+    ids = [np.asarray(a) for a in (row, column)]
+    if not len(value) == np.size(ids[0]) == np.size(ids[1]) > 0:
+        sizes = ", ".join(str(np.size(a)) for a in (*ids, value))
+        raise ValueError(
+            f"{name} must be rows, columns and values of one length, at least 1, but they have "
+            f"the lengths {sizes}."
+        )
+    for what, a in zip(("rows", "columns"), ids, strict=True):
+        if a.dtype.kind not in "iu" or a.ndim != 1 or a.min() < 0:
+            raise ValueError(f"The {what} of {name} must be integers that are at least 0.")
+    return Ratings(*(a.astype(np.int64, copy=False) for a in ids), value)
+
+
+def _on(U, V, name, ratings):
+    """The ratings as tensors beside U; their ids must lie within the tables."""
+    ratings = _ratings(name, (a.cpu() if isinstance(a, torch.Tensor) else a for a in ratings))
+    for what, ids, table in (("row", ratings.row, U), ("column", ratings.column, V)):
+        if ids.max() >= len(table):
+            raise ValueError(
+                f"Every {what} of {name} must be below {len(table)}, the length of its table, "
+                f"but one is {ids.max()}."
+            )
+    row, column = (torch.as_tensor(a, device=U.device) for a in (ratings.row, ratings.column))
+    return Ratings(row, column, torch.as_tensor(ratings.value).to(U.device, U.dtype))
+
+
+def _check_tables(U, V):
+    for name, table in (("U", U), ("V", V)):
+        if not (isinstance(table, torch.Tensor) and table.is_floating_point()) or table.ndim != 2:
+            raise ValueError(f"{name} must be a matrix of floating-point numbers, a tensor.")
+        if 0 in table.shape or not table.isfinite().all():
+            raise ValueError(f"{name} must be finite and not empty.")
+    if U.shape[1] != V.shape[1] or U.dtype != V.dtype or U.device != V.device:
+        raise ValueError(
+            "U and V must agree in their number of columns, dtype and device, but they are "
+            f"{tuple(U.shape)} {U.dtype} and {tuple(V.shape)} {V.dtype}."
+        )
