@@ -15,6 +15,7 @@ import pytest
 
 from runproofs.linear import training
 from runproofs.linear.deep import training as deep_training
+from runproofs.networks import relu_dropout
 from runproofs.reproductions import ch6, discover
 
 known = discover()
@@ -29,6 +30,10 @@ PREFIXES = {  # the settings that are run again, and after how many steps they s
     "figure-3-2-exact": ([{"run": 0}, {"run": 40}], 2000),
     "figure-3-3": ([{"run": 0}, {"run": 30}], 1000),
     "figure-3-3-exact": ([{"run": 0}, {"run": 30}], 1000),
+    "figure-4-2": (
+        [{"share": 4, "width": 16, "seed": 0}, {"share": 1, "width": 64, "seed": 2}],
+        20,
+    ),
     "table-6-1": ([{"rule": "Standard", "seed": 0}], None),
     "table-6-1-data": ([{}], None),
     "table-6-2-digits": (
@@ -39,9 +44,13 @@ PREFIXES = {  # the settings that are run again, and after how many steps they s
 
 
 def stop_after(steps, monkeypatch):
-    """The trainers of linear networks take that many steps, whatever they are asked for."""
-    draws = training._draws
-    monkeypatch.setattr(training, "_draws", lambda *a, **k: islice(draws(*a, **k), steps))
+    """The trainers that draw samples or masks take that many steps, whatever they are asked for."""
+
+    def fewer(draws):
+        return lambda *a, **k: islice(draws(*a, **k), steps)
+
+    for trainer in (training, relu_dropout):
+        monkeypatch.setattr(trainer, "_draws", fewer(trainer._draws))
     monkeypatch.setattr(
         deep_training, "range", lambda n: builtins.range(min(n, steps)), raising=False
     )
