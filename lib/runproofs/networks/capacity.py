@@ -198,9 +198,9 @@ def expected_complexity(n, atoms, masses):
         )  # nothing is rolled around an end: n steps from the middle
     sums = np.argwhere(law > 0) - n
     chances = law[law > 0]
-    half = slice(len(sums) // 2, None)  # the other half are the negatives; the middle is 0 or none
-    chances = np.where(sums[half].any(-1), 2, 1) * chances[half]
-    return float(chances @ _absolute(sums[half].astype(float), atoms, atoms, masses) / n)
+    half = slice(len(sums) // 2, None)  # the rest are the negatives; sums in the middle are all 0
+    largest = _absolute(sums[half].astype(float), atoms, atoms, masses)
+    return float(2 * chances[half] @ largest / n)
 
 
 # ------------------------------------------------------------------------------------ plane
@@ -249,7 +249,10 @@ def _sweep(weights, points, atoms, masses):
 
 
 def _critical(X, masses):
-    """Directions (N, r) among which a(v)^2 is least on the sphere: eigenvectors on all faces."""
+    """Directions (N, r) among which a(v)^2 is least on the sphere: eigenvectors on all faces.
+
+    Faces, because the eigenvectors to a multiple eigenvalue that are found may lie off their cell.
+    """
     r = X.shape[1]
     if r == 1:
         return np.array([[1.0], [-1.0]])
