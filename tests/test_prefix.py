@@ -31,7 +31,7 @@ PREFIXES = {  # the settings that are run again, and after how many steps they s
     "figure-3-3": ([{"run": 0}, {"run": 30}], 1000),
     "figure-3-3-exact": ([{"run": 0}, {"run": 30}], 1000),
     "figure-4-2": (
-        [{"share": 4, "width": 16, "seed": 0}, {"share": 1, "width": 64, "seed": 2}],
+        [{"share": 4, "width": 16, "seed": 0}, {"share": 1, "width": 64, "seed": 4}],
         20,
     ),
     "table-6-1": ([{"rule": "Standard", "seed": 0}], None),
