@@ -119,6 +119,13 @@ def test_cells_in_dimension_three_are_never_beaten_and_certified(seed, degenerat
     assert (sums <= found.value * moment + 1e-9).all()
 
 
+def test_a_batch_may_be_empty():
+    for solve in (supremum, supremum_by_cells):
+        found = solve(np.zeros((0, 1)), [[1, 0]], CROSS, [0.25] * 4)
+        assert found.value.shape == (0,)
+        assert found.direction.shape == (0, 2)
+
+
 def test_a_law_in_a_plane_of_space_is_a_law_of_the_plane():
     rng = np.random.default_rng(1)
     atoms, masses = random_law(rng, 4, 2)

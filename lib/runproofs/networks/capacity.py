@@ -148,8 +148,9 @@ def supremum_by_cells(weights, points, atoms, masses):
     sums, moments = active[:, : len(points)], active[:, len(points) :] * np.sqrt(masses)
     members = [(signs * cell >= 0).all(-1).nonzero()[0] for cell in _cells.cells(everything)]
     flat = weights.reshape(-1, weights.shape[-1])
-    best = [_cells.largest_ratio(rays, moments, sums, w, members) for w in flat]
-    value, v, bound = (np.array(part) for part in zip(*best, strict=True))
+    value, v, bound = np.empty(len(flat)), np.empty((len(flat), rays.shape[1])), np.empty(len(flat))
+    for k, w in enumerate(flat):
+        value[k], v[k], bound[k] = _cells.largest_ratio(rays, moments, sums, w, members)
     batch = weights.shape[:-1]
     v = (v @ basis.T).reshape(*batch, len(basis))
     return CertifiedNeuron(value.reshape(batch), v, bound.reshape(batch))
