@@ -47,7 +47,7 @@ PREFIXES = {  # the settings that are run again, and after how many steps they s
 
 
 def stop_after(steps, monkeypatch):
-    """The trainers that draw samples or masks take that many steps (on ratings: epochs), not more."""
+    """Trainers that draw samples or masks take that many steps, on ratings: epochs."""
 
     def fewer(draws):
         return lambda *a, **k: islice(draws(*a, **k), steps)
