@@ -198,8 +198,9 @@ def trace_norm_complexity(p, q, n):
     B_i has the one entry (p(r) q(c))^{-1/2}: by duality the supremum over that ball. The ball of
     Theorem 20 has radius sqrt(alpha), which is a factor. p: (d2,), q: (d0,), positive, each of sum
     1. n: at least 1. Enumerates how often each pair may occur, signs counted; at most 10^6 ways.
-    Raises ValueError for bad arguments. Cost: with m = d2 d0 and s final ways, about (2n)^m / (2 m!)
-    of them: s spectral norms, and sorting O(n s) numbers. Source: thesis, Theorem 20 and its proof's source.
+    Raises ValueError for bad arguments. Cost: with m = d2 d0 and s final ways, s spectral norms,
+    and sorting O(n s) numbers; s is about (2n)^m / (2 m!). Source: thesis, Theorem 20 and its
+    proof's source.
 
     >>> round(trace_norm_complexity([0.5, 0.5], [0.5, 0.5], 2), 6)  # (1 + sqrt(2)) / 2
     1.207107
