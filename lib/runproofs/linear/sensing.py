@@ -166,7 +166,9 @@ def _product_sampling(M, p, q, d1):
     p, q = _entries("p", p, M.shape[0]), _entries("q", q, M.shape[1])
     for name, x in (("p", p), ("q", q)):
         if x.min() == 0:
-            raise ValueError(f"{name} must have entries larger than 0: else no pair is cheapest.")
+            raise ValueError(
+                f"{name} must have entries larger than 0: there may be no cheapest pair."
+            )
     d1 = arguments.positive_integer("d1", d1)
     rank = int(np.linalg.matrix_rank(M))
     if d1 < rank:
