@@ -209,8 +209,8 @@ def test_frequencies_are_the_law_of_the_ratings():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda U, V, x, law: rate(1.0), "below 1"),
-        (lambda U, V, x, law: rate(-0.1), "at least 0"),
+        (lambda U, V, x, law: rate(1.0), "drop probability"),
+        (lambda U, V, x, law: rate(-0.1), "drop probability"),
         (lambda U, V, x, law: loss(U, V[:, :2], x), "agree"),
         (lambda U, V, x, law: loss(U, V, x[:2]), "three arrays"),
         (lambda U, V, x, law: loss(U, V, 3), "three arrays"),

@@ -189,7 +189,7 @@ GOOD = {"epochs": 1, "batch": 4, "step_size": 0.1, "rng": 0}
     [
         ({"p": 1}, "p must be a drop probability in [0, 1), but it was 1.0."),
         ({"p": 1 - 1e-9}, "p must be a drop probability in [0, 1), but it was 1.0."),
-        ({"p": -0.1}, "p must be a number that is at least 0"),
+        ({"p": -0.1}, "p must be a drop probability in [0, 1), but it was -0.1."),
         ({"step_size": 0}, "step_size must be a number larger than 0"),
         ({"epochs": 0}, "epochs must be an integer that is at least 1"),
         ({"batch": 2.0}, "batch must be an integer that is at least 1"),

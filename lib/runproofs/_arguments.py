@@ -189,6 +189,14 @@ def keep_probability(theta, *, exact=False):
     return theta if exact and isinstance(theta, Fraction) else float(theta)
 
 
+def drop_probability(p):
+    """p as a float in [0, 1)."""
+    p = _floats("p", p, "a number")
+    if p.ndim != 0 or not 0 <= p < 1:
+        raise ValueError(f"p must be a drop probability in [0, 1), but it was {p}.")
+    return float(p)
+
+
 def positive_integer(name, n):
     """n as an int, 1 or larger; a float such as 3.0 is refused."""
     if not isinstance(n, Integral) or isinstance(n, bool) or n < 1:

@@ -33,9 +33,7 @@ def rate(p):
     >>> rate(0.2)
     0.25
     """
-    p = arguments.nonnegative("p", p)
-    if p >= 1:
-        raise ValueError(f"p must be a drop probability, at least 0 and below 1, but it was {p}.")
+    p = arguments.drop_probability(p)
     return p / (1 - p)
 
 

@@ -95,7 +95,7 @@ def sgd_step(U, V, ratings, kept, p, step_size):
     """
     _check_tables(U, V)
     batch = _on(U, V, "ratings", ratings)
-    p, step_size = _rate(p), arguments.positive("step_size", step_size)
+    p, step_size = arguments.drop_probability(p), arguments.positive("step_size", step_size)
     kept = torch.as_tensor(kept, dtype=U.dtype, device=U.device)
     if kept.shape != (len(batch.row), U.shape[1]):
         raise ValueError(
@@ -121,8 +121,7 @@ def train(train, test, U, V, p, *, epochs, batch, step_size, rng, every=1):
     """
     _check_tables(U, V)
     train, test = _on(U, V, "train", train), _on(U, V, "test", test)
-    p = round(_rate(p) * LEVELS) / LEVELS
-    _rate(p)
+    p = arguments.drop_probability(round(arguments.drop_probability(p) * LEVELS) / LEVELS)
     epochs = arguments.positive_integer("epochs", epochs)
     n, batch = len(train.row), arguments.positive_integer("batch", batch)
     every = arguments.positive_integer("every", every)
@@ -199,13 +198,6 @@ def _rmse(U, V, ratings):
 
 
 # Arguments ---------------------------------------------------------------------------------------
-
-
-def _rate(p):
-    p = arguments.nonnegative("p", p)
-    if p >= 1:
-        raise ValueError(f"p must be a drop probability in [0, 1), but it was {p}.")
-    return p
 
 
 def _ratings(name, ratings):
