@@ -34,7 +34,9 @@ def test_points_outside_the_range_are_refused():
         dropout.mahalanobis_norm([[1, 0]], np.zeros((2, 2)))
     assert dropout.mahalanobis_norm([[1, 1e-10]], C) == 1
     assert dropout.mahalanobis_norm([[0, 0]], np.zeros((2, 2))) == 0
-    assert dropout.mahalanobis_norm([[1, 0]], np.diag([1, 1e-11])) == pytest.approx(1)
+    assert dropout.mahalanobis_norm([[0, 1]], np.diag([1, 1e-11])) == pytest.approx(10**5.5)
+    with pytest.raises(ValueError, match="range of C"):
+        dropout.mahalanobis_norm([[0, 1]], np.diag([1, 1e-13]))
     with pytest.raises(ValueError, match="C must"):
         dropout.mahalanobis_norm([[1, 0]], np.eye(3))
 
@@ -72,7 +74,8 @@ def test_the_constants_of_the_corollaries_follow():
         second = dropout.corollary_2(3, half, 50, 5, chance, 8 * constant)
         third = dropout.corollary_3(3, 50, 5, chance, 16 * sqrt(2) * constant)
         assert [eight, 2 * eight] == pytest.approx([second, third], rel=1e-14)
-    assert 8 * dropout.SHARPER < 9.66 < 8 * 1.2076
+    assert dropout.SHARPER == pytest.approx(1.20710678, rel=1e-8)
+    assert 8 * dropout.SHARPER < 9.66
     assert 27 < 16 * sqrt(2) * dropout.SHARPER < 28
     assert 3.856 < dropout.WEIGHTED_TRACE < 3.857
 
@@ -81,6 +84,8 @@ def test_bounds_broadcast():
     n, norm = np.array([4.0, 16.0]), np.array([[2.0], [3.0]])
     np.testing.assert_array_equal(dropout.theorem_12(1, 0.25, n, norm), 4 * norm / n)
     assert dropout.corollary_3(1, n, norm, 0.1).shape == (2, 2)
+    assert dropout.corollary_2(1, [], n[:0], 1, []).shape == (0,)
+    assert dropout.theorem_11(1, [], 9, 0.1).shape == (0,)
 
 
 GOOD = {"alpha": 1, "beta": 0.2, "n": 9, "norm": 1, "rank": 2, "delta": 0.1, "d2": 3}
