@@ -74,7 +74,7 @@ def test_the_constants_of_the_corollaries_follow():
         second = dropout.corollary_2(3, half, 50, 5, chance, 8 * constant)
         third = dropout.corollary_3(3, 50, 5, chance, 16 * sqrt(2) * constant)
         assert [eight, 2 * eight] == pytest.approx([second, third], rel=1e-14)
-    assert dropout.SHARPER == pytest.approx(1.20710678, rel=1e-8)
+    assert 1.20710678 < dropout.SHARPER < 1.20710679
     assert 8 * dropout.SHARPER < 9.66
     assert 27 < 16 * sqrt(2) * dropout.SHARPER < 28
     assert 3.856 < dropout.WEIGHTED_TRACE < 3.857
