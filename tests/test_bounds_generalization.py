@@ -153,7 +153,7 @@ def test_bounds_broadcast_scale_with_n_and_ignore_how_scale_is_spread(bound):
 # ---------------------------------------------------------------- arguments
 
 
-@pytest.mark.parametrize("bad", [0, -1, nan, "two", None])
+@pytest.mark.parametrize("bad", [0, -1, nan, "2", None, True])
 def test_exponents_are_checked(bad):
     with pytest.raises(ValueError, match="p must be a number larger than 0, or infinity"):
         bounds.mixed_norm(W1, bad, 2)
