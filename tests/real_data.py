@@ -1,4 +1,7 @@
-"""The real MNIST and MovieLens 100K: `make test-data`, with HEURISTICS_DATA set or a network."""
+"""The real MNIST and MovieLens: `make test-data`, with HEURISTICS_DATA set or a network."""
+
+import os
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -27,3 +30,23 @@ def test_movielens_100k():
     assert np.bincount(ratings.user)[1:].min() >= 20  # as its readme says
     pairs = np.stack([ratings.user, ratings.item], axis=1)
     assert len(np.unique(pairs, axis=0)) == 100_000
+
+
+@pytest.mark.parametrize(
+    ("name", "n", "users", "films", "stars"),
+    [
+        ("1m", 1_000_209, 6040, 3706, {1, 2, 3, 4, 5}),
+        ("10m", 10_000_054, 69_878, 10_677, {k / 2 for k in range(1, 11)}),
+    ],
+)
+def test_movielens_archives(name, n, users, films, stars):
+    source, _ = data.MOVIELENS[name]
+    folder = os.environ.get("HEURISTICS_DATA")
+    if folder and not Path(folder, source.path).exists():
+        pytest.skip(f"{source.path} is not in {folder}")
+    ratings = {"1m": data.movielens_1m, "10m": data.movielens_10m}[name]()
+    assert ratings.rating.shape == (n,)
+    assert len(np.unique(ratings.user)) == users
+    assert len(np.unique(ratings.item)) == films
+    assert set(np.unique(ratings.rating).tolist()) == stars
+    assert np.bincount(ratings.user)[np.unique(ratings.user)].min() >= 20  # as the readmes say

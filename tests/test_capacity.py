@@ -119,6 +119,13 @@ def test_cells_in_dimension_three_are_never_beaten_and_certified(seed, degenerat
     assert (sums <= found.value * moment + 1e-9).all()
 
 
+def test_a_batch_may_be_empty():
+    for solve in (supremum, supremum_by_cells):
+        found = solve(np.zeros((0, 1)), [[1, 0]], CROSS, [0.25] * 4)
+        assert found.value.shape == (0,)
+        assert found.direction.shape == (0, 2)
+
+
 def test_a_law_in_a_plane_of_space_is_a_law_of_the_plane():
     rng = np.random.default_rng(1)
     atoms, masses = random_law(rng, 4, 2)
@@ -142,6 +149,35 @@ def test_a_neuron_without_moment_makes_the_supremum_infinite_only_if_it_sees_the
         # inside of the range, outside of the support: only the first law has a neuron that sees it
         assert solve([1], [[-1, 0]], [[1, 0], [0, 1]], [0.5, 0.5]).value == np.inf
         assert solve([1], [[1, -1]], CROSS, [0.25] * 4).value == pytest.approx(8**0.5)
+
+
+@pytest.mark.parametrize("solve", [supremum, supremum_by_cells])
+def test_a_sum_that_is_zero_but_for_rounding_is_not_made_infinite(solve):
+    # e_2 has no moment, and the sum 0.1 + 0.2 - 0.3 there
+    points, law = [[1, 0.1], [1, 0.2], [0, 0.3]], ([[1, 0], [-1, 0]], [0.5, 0.5])
+    for angle in np.linspace(0, 6, 31):
+        turn = np.array([[np.cos(angle), np.sin(angle)], [-np.sin(angle), np.cos(angle)]])
+        value = solve([1, 1, -1], points @ turn, law[0] @ turn, law[1]).value
+        assert value == pytest.approx(8**0.5)
+
+
+@pytest.mark.parametrize("solve", [supremum, supremum_by_cells])
+@pytest.mark.parametrize("angle", [1e-3, 1e-6, 1e-9])
+def test_atoms_that_nearly_coincide(solve, angle):
+    # z = (v^T x_1, v^T x_2) takes all values: (z_1 + z_2 / 5) / (|z|^2 / 2)^{1/2} at z = (1, 1/5)
+    atoms = np.array([[1, 0], [1, angle]])
+    assert solve([1, 0.2], atoms, atoms, [0.5, 0.5]).value == pytest.approx(2.08**0.5, rel=1e-12)
+
+
+@pytest.mark.parametrize("solve", [supremum, supremum_by_cells])
+@pytest.mark.parametrize("mass", [1e-3, 1e-7, 1e-11])
+def test_a_mass_that_nearly_vanishes(solve, mass):
+    masses = 1 - mass, mass  # on e_1 and e_2: z = v, and the supremum is (sum of 1 / p_k)^{1/2}
+    exact = (1 / masses[0] + 1 / masses[1]) ** 0.5
+    found = solve([1, 1], np.eye(2), np.eye(2), masses)
+    assert found.value == pytest.approx(exact, rel=1e-14)
+    if solve is supremum_by_cells:
+        assert found.bound == pytest.approx(exact, rel=1e-12)
 
 
 def test_a_supremum_without_absolute_value_may_be_negative():

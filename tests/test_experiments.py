@@ -172,6 +172,13 @@ def test_the_data_read_are_in_the_provenance():
     assert images == "ba891046e6505d7aadcbbe25680a0738ad16aec93bde7f9b65e87a2fc25776db"
     [archive] = on_mnist(images="cifar-10").provenance["data"]
     assert archive == "cifar-10-binary.tar.gz"
+    named = [provenance.data_read({"ratings": name}) for name in ("100k", "1m", "10m", "synthetic")]
+    assert [list(files) for files in named] == [
+        ["ml-100k/u.data"],
+        ["ml-1m.zip"],
+        ["ml-10m.zip"],
+        [],
+    ]
 
 
 def test_a_stored_file_needs_no_pickle_and_leaves_nothing_beside_it(gaussian):

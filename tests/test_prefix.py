@@ -13,7 +13,8 @@ from math import comb
 import numpy as np
 import pytest
 
-from runproofs.linear import training
+from runproofs.book import provenance
+from runproofs.linear import ratings, training
 from runproofs.linear.deep import training as deep_training
 from runproofs.networks import relu_dropout
 from runproofs.reproductions import ch6, discover
@@ -31,9 +32,11 @@ PREFIXES = {  # the settings that are run again, and after how many steps they s
     "figure-3-3": ([{"run": 0}, {"run": 30}], 1000),
     "figure-3-3-exact": ([{"run": 0}, {"run": 30}], 1000),
     "figure-4-2": (
-        [{"share": 4, "width": 16, "seed": 0}, {"share": 1, "width": 64, "seed": 2}],
+        [{"share": 4, "width": 16, "seed": 0}, {"share": 1, "width": 64, "seed": 4}],
         20,
     ),
+    "movielens-least-squares": ([{"method": "expected", "seed": 1}], None),
+    "table-4-1": ([{"p": p, "width": 30, "seed": 1} for p in (0.0, 0.3)], 2),  # epochs
     "table-6-1": ([{"rule": "Standard", "seed": 0}], None),
     "table-6-1-data": ([{}], None),
     "table-6-2-digits": (
@@ -44,7 +47,7 @@ PREFIXES = {  # the settings that are run again, and after how many steps they s
 
 
 def stop_after(steps, monkeypatch):
-    """The trainers that draw samples or masks take that many steps, whatever they are asked for."""
+    """Trainers that draw samples or masks take that many steps, on ratings: epochs."""
 
     def fewer(draws):
         return lambda *a, **k: islice(draws(*a, **k), steps)
@@ -53,6 +56,10 @@ def stop_after(steps, monkeypatch):
         monkeypatch.setattr(trainer, "_draws", fewer(trainer._draws))
     monkeypatch.setattr(
         deep_training, "range", lambda n: builtins.range(min(n, steps)), raising=False
+    )
+    train = ratings.train
+    monkeypatch.setattr(
+        ratings, "train", lambda *a, epochs, **k: train(*a, epochs=min(epochs, steps), **k)
     )
 
 
@@ -74,8 +81,9 @@ def agree(name, setting, stored, stopped):
 @pytest.mark.parametrize("name", STORED)
 def test_prefix(name, monkeypatch):
     one = known[name]
-    if one.scales["paper"].get("images") == "mnist" and "HEURISTICS_DATA" not in os.environ:
-        pytest.skip("MNIST is needed: HEURISTICS_DATA must name the folder that holds it")
+    read = provenance.data_read(one.scales["paper"])
+    if read and "HEURISTICS_DATA" not in os.environ:
+        pytest.skip(f"HEURISTICS_DATA must name a folder that holds {', '.join(read)}")
     settings, stopped = PREFIXES[name]
     if stopped:
         stop_after(stopped, monkeypatch)

@@ -98,6 +98,15 @@ def test_all_samples_have_the_product_law():
     np.testing.assert_allclose(all_samples(np.array(law, float), 4)[1], p.astype(float))
 
 
+def test_samples_from_one_point_and_from_many():
+    samples, p = all_samples([1.0], 100)
+    assert samples.shape == (1, 100)
+    assert p.tolist() == [1.0]
+    samples, p = all_samples(np.full(10**6, 1e-6), 1)  # added up one by one, the law is 8e-12 off
+    np.testing.assert_array_equal(samples[:, 0], np.arange(10**6))
+    assert (p == 1e-6).all()
+
+
 @given(tables(), st.integers(1, 3))
 def test_the_expected_complexity_is_the_mean_over_samples(table, n):
     weights = np.arange(1, table.shape[1] + 1)
@@ -128,6 +137,7 @@ def test_all_functions_are_their_table(N, n):
 
 def test_all_functions_on_many_points_fit_half_of_the_noise():
     assert all_functions(10**12, 10**6) == pytest.approx(0.5, rel=1e-6)
+    assert all_functions(10**24, 10) == pytest.approx(0.5, rel=1e-12)
     # for a single point it is the mean distance of a walk, 2k C(2k, k) / 4^k
     assert all_functions(1, 1000) == pytest.approx(np.sqrt(1 / (2 * np.pi * 1000)), rel=1e-3)
 
@@ -144,6 +154,8 @@ def test_all_functions_on_many_points_fit_half_of_the_noise():
         (lambda: all_samples([[1.0]], 2), "law must be a list of probabilities"),
         (lambda: all_samples([], 2), "law must be a list of probabilities"),
         (lambda: all_samples([0.5, 0.5], 21), "n must allow at most 1048576 samples"),
+        (lambda: all_samples([0.5, 0.5], 10**5), "n must allow at most 1048576 samples"),
+        (lambda: all_samples([0.5, np.nan], 2), "law must have finite entries"),
         (lambda: empirical_complexity([1.0, 2.0]), "values must have one function in each row"),
         (lambda: empirical_complexity(np.zeros((0, 3))), "values must have one function"),
         (lambda: empirical_complexity([[1.0, np.nan]]), "values must have finite entries"),

@@ -82,7 +82,8 @@ def objective(U, V, ratings, lam, law=None):
     arguments. Cost: O(n d1). Source: thesis, (4.6).
     """
     U, V, r, c, y = _problem(U, V, ratings)
-    lam, law = arguments.nonnegative("lam", lam), _law(law, len(U), len(V))
+    lam = arguments.nonnegative("lam", lam)
+    law = None if law is None else _law(law, len(U), len(V))
     penalty = _empirical(U, V, r, c) if law is None else _expected(U, V, law)
     return _loss(U, V, r, c, y) + lam * penalty
 
@@ -96,7 +97,9 @@ def frequencies(ratings, shape):
     >>> p.tolist(), q.tolist()
     ([0.25, 0.75], [0.5, 0.5, 0.0])
     """
-    d2, d0 = shape
+    if np.shape(shape) != (2,):
+        raise ValueError(f"shape must be two whole numbers, d2 and d0, but it was {shape!r}.")
+    d2, d0 = (arguments.positive_integer("shape", d) for d in shape)
     r, c, y = _triples(ratings, d2, d0)
     return np.bincount(r, minlength=d2) / len(y), np.bincount(c, minlength=d0) / len(y)
 
@@ -129,7 +132,8 @@ def als(U, V, ratings, lam, *, sweeps, law=None, observe=None, every=1):
     ([[0.25]], [[2.0]])
     """
     U, V, r, c, y = _problem(U, V, ratings)
-    lam, law = arguments.nonnegative("lam", lam), _law(law, len(U), len(V))
+    lam = arguments.nonnegative("lam", lam)
+    law = None if law is None else _law(law, len(U), len(V))
     sweeps = arguments.positive_integer("sweeps", sweeps)
     record = Recorder(observe, every, sweeps)
     by_row, by_column = _grouped(r, c, y, len(U)), _grouped(c, r, y, len(V))
@@ -194,8 +198,9 @@ def trace_norm_complexity(p, q, n):
     B_i has the one entry (p(r) q(c))^{-1/2}: by duality the supremum over that ball. The ball of
     Theorem 20 has radius sqrt(alpha), which is a factor. p: (d2,), q: (d0,), positive, each of sum
     1. n: at least 1. Enumerates how often each pair may occur, signs counted; at most 10^6 ways.
-    Raises ValueError for bad arguments. Cost: O(m^2 s) for m = d2 d0 and s final ways, and s
-    spectral norms; s is about (2n)^m / (2 m!). Source: thesis, Theorem 20 and its proof's source.
+    Raises ValueError for bad arguments. Cost: with m = d2 d0 and s final ways, s spectral norms,
+    and sorting O(n s) numbers; s is about (2n)^m / (2 m!). Source: thesis, Theorem 20 and its
+    proof's source.
 
     >>> round(trace_norm_complexity([0.5, 0.5], [0.5, 0.5], 2), 6)  # (1 + sqrt(2)) / 2
     1.207107
@@ -266,12 +271,10 @@ def _triples(ratings, d2, d0):
 
 
 def _law(law, d2, d0):
-    if law is None:
-        return None
     try:
         p, q = law
     except (TypeError, ValueError):
-        raise ValueError("law must be None or two arrays, p and q.") from None
+        raise ValueError("law must be two arrays, p and q.") from None
     return _probabilities("p", p, d2), _probabilities("q", q, d0)
 
 

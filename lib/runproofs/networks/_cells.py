@@ -47,32 +47,39 @@ def cells(X):
     return np.array(sorted(found))
 
 
-def largest_ratio(directions, moments, sums, members):
+def largest_ratio(directions, moments, sums, weights, members):
     """The largest b^T t / ||B t|| over cells with rays r_j, v = sum_j t_j r_j, t >= 0.
 
-    directions (R, r), the rays. moments (R, k), the columns of B, at least 0. sums (R,), b.
-    members: the rays of each cell. Returns the value, v of length 1 and an upper bound by duality.
+    directions (R, r), the rays. moments (R, k), the columns of B, at least 0. sums (R, n) and
+    weights (n,): b = sums @ weights. members: the rays of each cell. Returns the value, v of length
+    1 and an upper bound by duality.
     """
-    at_rays = ratio(sums, np.linalg.norm(moments, axis=1))
+    lengths = np.linalg.norm(moments, axis=1)
+    at_rays = ratios(weights, sums, lengths)
     best = at_rays.argmax()
     value = bound = at_rays[best]
     v = directions[best]
     for cell in () if np.isinf(value) else members:
-        scale = at_rays[cell].max()
-        if scale <= 0:  # then no point of the cell does better than its best ray
+        cell = cell[lengths[cell] > 0]  # a ray without moment has no positive sum: it never helps
+        scale = at_rays[cell].max(initial=0)
+        if scale == 0:  # then no point of the cell does better than its best ray
             continue
-        B, b = moments[cell].T, sums[cell] / scale
+        B, b = (moments[cell] / lengths[cell, None]).T, at_rays[cell] / scale
         t = nnls(np.vstack([B, b]), np.append(np.zeros(len(B)), 1.0))[0]
         u = B @ t
         above = b > 0
         bound = max(bound, scale * np.linalg.norm(u) * (b[above] / (B.T @ u)[above]).max())
         reached = scale * (b @ t) / np.linalg.norm(u)
         if reached > value:
-            value, v = reached, t @ directions[cell]
+            value, v = reached, t / lengths[cell] @ directions[cell]
     return value, v / np.linalg.norm(v), bound
 
 
-def ratio(sums, moments):
-    """sums / moments; where the moment is 0: infinity for a positive sum, else minus infinity."""
-    limit = np.where(sums > 0, np.inf, -np.inf)
-    return np.divide(sums, moments, out=limit, where=moments > 0)
+def ratios(weights, sums, lengths):
+    """sums @ w / lengths (..., R), for weights w (..., n), sums (R, n) and lengths (R,), both >= 0.
+
+    Where the length is 0: infinity for a positive sum, beyond rounding, else minus infinity.
+    """
+    total = weights @ sums.T
+    limit = np.where(total > ZERO * (np.abs(weights) @ sums.T), np.inf, -np.inf)
+    return np.divide(total, lengths, out=limit, where=lengths > 0)

@@ -148,8 +148,9 @@ def supremum_by_cells(weights, points, atoms, masses):
     sums, moments = active[:, : len(points)], active[:, len(points) :] * np.sqrt(masses)
     members = [(signs * cell >= 0).all(-1).nonzero()[0] for cell in _cells.cells(everything)]
     flat = weights.reshape(-1, weights.shape[-1])
-    best = [_cells.largest_ratio(rays, moments, sums @ w, members) for w in flat]
-    value, v, bound = (np.array(part) for part in zip(*best, strict=True))
+    value, v, bound = np.empty(len(flat)), np.empty((len(flat), rays.shape[1])), np.empty(len(flat))
+    for k, w in enumerate(flat):
+        value[k], v[k], bound[k] = _cells.largest_ratio(rays, moments, sums, w, members)
     batch = weights.shape[:-1]
     v = (v @ basis.T).reshape(*batch, len(basis))
     return CertifiedNeuron(value.reshape(batch), v, bound.reshape(batch))
@@ -198,59 +199,61 @@ def expected_complexity(n, atoms, masses):
         )  # nothing is rolled around an end: n steps from the middle
     sums = np.argwhere(law > 0) - n
     chances = law[law > 0]
-    half = slice(len(sums) // 2, None)  # the other half are the negatives; the middle is 0 or none
-    chances = np.where(sums[half].any(-1), 2, 1) * chances[half]
-    return float(chances @ _absolute(sums[half].astype(float), atoms, atoms, masses) / n)
+    half = slice(len(sums) // 2, None)  # the rest are the negatives; sums in the middle are all 0
+    largest = _absolute(sums[half].astype(float), atoms, atoms, masses)
+    return float(2 * chances[half] @ largest / n)
 
 
 # ------------------------------------------------------------------------------------ plane
 
 
 def _sweep(weights, points, atoms, masses):
-    """`supremum` for weights (Z, n) in the plane: rays, middles of sectors, and on each sector the
-    stationary point Q^{-1} g of g^T v / (v^T Q v)^{1/2}, if it lies there."""
-    everything = np.vstack([points, atoms])
-    rays = arrangement.rays(everything)
+    """`supremum` for weights (Z, n) in the plane: on rays, in the middle of sectors, and inside.
+
+    Between rays r, r' of moment 1, where the ratio is c and c', the sum at v = s r + t r' is
+    c s + c' t and its squared moment s^2 + t^2 + 2 rho s t, for s, t >= 0. The ratio is largest at
+    s = c - rho c', t = c' - rho c, if they are positive: (c^2 + t^2 / (1 - rho^2))^{1/2}.
+    """
+    rays = arrangement.rays(np.vstack([points, atoms]))
     start, end = rays.direction, np.roll(rays.direction, -1)
     wide = abs(end - start) > ZERO
     start, end, middle = (
         arrangement.as_points(z[wide]) for z in (start, end, arrangement.middles(rays))
     )
-    fixed = np.vstack([start, middle])
-    on_points, on_atoms = _activations(fixed, points), _activations(fixed, atoms)
-    moment = np.sqrt(on_atoms**2 @ masses)
-    active = middle @ everything.T > 0
-    active_points = active[:, : len(points), None] * points  # (sectors, n, 2)
-    Q = np.einsum("sk,k,ki,kj->sij", active[:, len(points) :], masses, atoms, atoms)
-    trace = np.trace(Q, axis1=1, axis2=2)
-    adjugate = trace[:, None, None] * np.eye(2) - Q  # Q^{-1}, up to a factor
+    fixed = np.vstack([start, middle])  # the ratio is constant on a half-plane without a line
+    sums, moments = _activations(fixed, points), _activations(fixed, atoms) * np.sqrt(masses)
+    lengths = np.linalg.norm(moments, axis=1)
+    ends = np.stack([np.arange(len(end)), (np.arange(len(end)) + 1) % len(end)])  # in fixed
+    ends = ends[:, lengths[ends].all(0)]  # of two rays one of which is silent the other is best
+    rho = (moments[ends[0]] * moments[ends[1]]).sum(-1) / lengths[ends].prod(0)
+    rest = 1 - rho**2
     value, direction = np.empty(len(weights)), np.empty((len(weights), 2))
-    size = max(1, CHUNK // len(everything) ** 2)
+    size = max(1, CHUNK // len(fixed))
     for first in range(0, len(weights), size):
         piece = slice(first, first + size)
-        w = weights[piece]
-        g = np.einsum("zn,sni->zsi", w, active_points)
-        v = np.einsum("sij,zsj->zsi", adjugate, g)
-        lengths = np.linalg.norm(v, axis=-1, keepdims=True)
-        v = np.divide(v, lengths, out=np.zeros_like(v), where=lengths > 0)
-        square = np.einsum("zsi,sij,zsj->zs", v, Q, v)
-        # where Q is singular, v^T Q v is 0: rays and middles are enough there
-        there = (_cross(start, v) >= 0) & (_cross(v, end) >= 0) & (square > ZERO * trace)
+        at_fixed = _cells.ratios(weights[piece], sums, lengths)
+        c = at_fixed[:, ends].swapaxes(0, 1)  # (2, Z, sectors)
+        s, t = c - rho * c[::-1]
+        there = (s > 0) & (t > 0) & (rest > 0)  # with rho = 1 a ray is as good
         stationary = np.full(there.shape, -np.inf)
-        stationary[there] = (g * v).sum(-1)[there] / np.sqrt(square[there])
-        values = np.concatenate([_cells.ratio(w @ on_points.T, moment), stationary], 1)
-        directions = np.concatenate([np.broadcast_to(fixed, (len(w), *fixed.shape)), v], 1)
-        chosen = np.arange(len(w)), values.argmax(1)
-        value[piece], direction[piece] = values[chosen], directions[chosen]
+        stationary[there] = np.sqrt(c[0] ** 2 + t**2 / np.where(there, rest, 1))[there]
+        values = np.concatenate([at_fixed, stationary], 1)
+        best = values.argmax(1)
+        value[piece] = values[np.arange(len(best)), best]
+        v = fixed[best % len(fixed)]
+        inner = (best >= len(fixed)).nonzero()[0]
+        k = best[inner] - len(fixed)
+        first_part = (s[inner, k] / lengths[ends[0, k]])[:, None] * fixed[ends[0, k]]
+        v[inner] = first_part + (t[inner, k] / lengths[ends[1, k]])[:, None] * fixed[ends[1, k]]
+        direction[piece] = v / np.linalg.norm(v, axis=1, keepdims=True)
     return value, direction
 
 
-def _cross(u, v):
-    return u[..., 0] * v[..., 1] - u[..., 1] * v[..., 0]
-
-
 def _critical(X, masses):
-    """Directions (N, r) among which a(v)^2 is least on the sphere: eigenvectors on all faces."""
+    """Directions (N, r) among which a(v)^2 is least on the sphere: eigenvectors on all faces.
+
+    Faces, because the eigenvectors to a multiple eigenvalue that are found may lie off their cell.
+    """
     r = X.shape[1]
     if r == 1:
         return np.array([[1.0], [-1.0]])
