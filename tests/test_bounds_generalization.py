@@ -130,6 +130,12 @@ def test_the_output_layer_does_not_count_as_width():
     assert bounds.path_norm_bound(weights, 1) == pytest.approx(2 * 8 * sqrt(log(2)), rel=1e-13)
 
 
+def test_inputs_do_not_count_as_width():
+    weights = [np.ones((1, 64)), np.ones((1, 1))]  # one hidden unit: d = 1
+    assert bounds.pac_bayes_bound(weights, 1) ** 2 == pytest.approx(128, rel=1e-13)
+    assert bounds.path_norm_bound(weights, 1) == pytest.approx(2 * 8 * sqrt(log(128)), rel=1e-13)
+
+
 @pytest.mark.parametrize("bound", ALL)
 def test_bounds_broadcast_scale_with_n_and_ignore_how_scale_is_spread(bound):
     rng = np.random.default_rng(5)
@@ -147,7 +153,7 @@ def test_bounds_broadcast_scale_with_n_and_ignore_how_scale_is_spread(bound):
 # ---------------------------------------------------------------- arguments
 
 
-@pytest.mark.parametrize("bad", [0, -1, nan, "two", None])
+@pytest.mark.parametrize("bad", [0, -1, nan, "2", None, True])
 def test_exponents_are_checked(bad):
     with pytest.raises(ValueError, match="p must be a number larger than 0, or infinity"):
         bounds.mixed_norm(W1, bad, 2)

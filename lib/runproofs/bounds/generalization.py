@@ -7,6 +7,8 @@ size of the inputs and the margin are left out there, and so they are here. They
 the batch and over n.
 """
 
+from numbers import Real
+
 import numpy as np
 
 from runproofs import _arguments as arguments
@@ -119,10 +121,7 @@ def frobenius_bound(weights, n):
 
 def _exponent(name, p, least=0):
     """p as a float at least 1, or larger than 0; np.inf is allowed."""
-    try:
-        value = float(p)
-    except (TypeError, ValueError):
-        value = np.nan
+    value = float(p) if isinstance(p, Real) and not isinstance(p, bool) else np.nan
     if not (value >= 1 if least else value > 0):
         allowed = "at least 1" if least else "larger than 0"
         raise ValueError(f"{name} must be a number {allowed}, or infinity, but it was {p!r}.")
