@@ -133,15 +133,15 @@ def test_the_rate_is_exact_to_the_last_number():
 def test_every_rating_has_its_own_mask():
     """Row 0 gets the sum of two gradients; their variance is the sum if the masks differ."""
     U, V = torch.ones((1, 1), dtype=torch.float64), torch.ones((2, 1), dtype=torch.float64)
-    known = Ratings([0, 0], [0, 1], [3.0, 3.0])
+    known = Ratings([0, 0], [0, 1], [4.0, 4.0])
     options = {"epochs": 1, "batch": 2, "step_size": 0.5}
     steps = [
         float(factors.train(known, known, U, V, 0.5, **options, rng=seed).U - U)
         for seed in range(4000)
     ]
-    # a kept rating moves U by 0.5 (3 - 2) 2 = 1, a dropped one by 0
+    # a kept rating moves U by 0.5 (4 - 2) 2 = 2 (1.5 without the factor 1 / (1 - p)), others by 0
     values, counts = np.unique(np.round(steps, 12), return_counts=True)
-    assert values.tolist() == [0, 1, 2]
+    assert values.tolist() == [0, 2, 4]
     np.testing.assert_allclose(counts / 4000, [1 / 4, 1 / 2, 1 / 4], atol=5 * 0.5 / 4000**0.5)
 
 
