@@ -83,7 +83,7 @@ PROTOCOL = {"rates": RATES, "epochs": 30, "step_size": 0.001}
     quick={**PROTOCOL, "images": "digits", "batch": 8, "share": (1,), "width": (16, 64),
            "seed": range(2)},
     paper={**PROTOCOL, "images": "mnist", "batch": 128, "share": (1, 4),
-           "width": (16, 64, 256), "seed": range(5)},
+           "width": (16, 64, 256, 1024), "seed": range(5)},
 )  # fmt: skip
 def figure_4_2(images, share, width, rates, epochs, batch, step_size, seed=0):
     """One width, all rates, without and with symmetrization, on 1 / share of the training images.
