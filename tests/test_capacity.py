@@ -302,9 +302,9 @@ def test_retentiveness_of_normal_laws(k):
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: second_moment([1, 2], [[1, 0]], [0.5]), "masses must have sum 1"),
-        (lambda: second_moment([1, 2], [[1, 0]], [0.5, 0.5]), "masses must be 1 numbers"),
-        (lambda: second_moment([1, 2], [[1, 0], [0, 1]], [1, 0]), "masses must be larger than 0"),
+        (lambda: second_moment([1, 2], [[1, 0]], [0.5]), "masses must be 1 probabilities of sum 1"),
+        (lambda: retentiveness([[1, 0]], [0.5, 0.5]), "masses must be 1 probabilities of sum 1"),
+        (lambda: retentiveness([[1, 0], [0, 1]], [1, 0]), "masses must be larger than 0"),
         (lambda: second_moment([1, 2, 3], [[1, 0]], [1]), "v must have a last axis of length 2"),
         (lambda: retentiveness([[0, 0]], [1]), "atoms must not all be 0"),
         (lambda: supremum([1], [[1, 2, 3]], [[1, 0]], [1]), "points must have 2 columns"),

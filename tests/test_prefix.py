@@ -18,9 +18,9 @@ from runproofs.linear import ratings, training
 from runproofs.linear.deep import training as deep_training
 from runproofs.networks import relu_dropout
 from runproofs.reproductions import ch6, discover
+from runproofs.reproductions.__main__ import ELSEWHERE
 
 known = discover()
-ELSEWHERE = {"autoattack-digits"}  # needs torchattacks: tests/agreement.py
 STORED = [name for name, one in known.items() if not one.not_run and name not in ELSEWHERE]
 LAMBDAS = (0.1, 0.5, 1.0)
 PREFIXES = {  # the settings that are run again, and after how many steps they stop

@@ -206,10 +206,10 @@ def test_wrong_arguments_are_refused():
         relu_dropout.coadaptation([1, -1])
     with pytest.raises(ValueError, match="psi must have a last axis"):
         relu_dropout.coadaptation(3.0)
-    with pytest.raises(ValueError, match="masses must have the sum 1"):
-        relu_dropout.second_moments(V, X, np.ones(5))
-    with pytest.raises(ValueError, match="masses must have 1 axes, the last of length 5"):
-        relu_dropout.second_moments(V, X, [0.5, 0.5])
+    with pytest.raises(ValueError, match="masses must be 5 probabilities of sum 1"):
+        relu_dropout.flows(U, V, X, np.ones(5))
+    with pytest.raises(ValueError, match="masses must be 5 probabilities of sum 1"):
+        relu_dropout.flows(U, V, X, [0.5, 0.5])
     with pytest.raises(ValueError, match="X must have 3 columns"):
         relu_dropout.flows(U, V, X[:, :2])
     with pytest.raises(ValueError, match="Y must have 5 rows"):

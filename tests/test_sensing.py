@@ -148,7 +148,7 @@ def test_zero_matrix_is_free():
         (lambda: sensing.regularizer(np.eye(2), np.eye(2), np.eye(2)), "A must be"),
         (
             lambda: sensing.regularizer(np.eye(2), np.eye(2), [np.eye(2)], [0.5]),
-            "weights must sum to 1",
+            "probabilities of sum 1",
         ),
         (
             lambda: sensing.objective(np.eye(2), np.eye(2), [np.eye(2)], [1.0, 2.0], 1),

@@ -109,6 +109,17 @@ def spectrum(name, sigma):
     return sigma
 
 
+def probabilities(name, x, n):
+    """x as n entries that are at least 0 and have the sum 1, to 1e-9."""
+    x = spectrum(name, x)
+    if len(x) != n or abs(x.sum() - 1) > 1e-9:
+        raise ValueError(
+            f"{name} must be {n} probabilities of sum 1, but it has {len(x)} entries "
+            f"of sum {x.sum():.6g}."
+        )
+    return x
+
+
 def factors(U, V):
     """U (..., d2, r) and V (..., d0, r) as float64 arrays with as many columns and batch axes."""
     U, V = matrix("U", U, batched=True), matrix("V", V, batched=True)

@@ -273,21 +273,11 @@ def _law(law, d2, d0):
         p, q = law
     except (TypeError, ValueError):
         raise ValueError("law must be two arrays, p and q.") from None
-    return _probabilities("p", p, d2), _probabilities("q", q, d0)
-
-
-def _probabilities(name, x, d):
-    x = arguments.spectrum(name, x)
-    if len(x) != d or abs(x.sum() - 1) > 1e-9:
-        raise ValueError(
-            f"{name} must be {d} probabilities of sum 1, but it has {len(x)} entries "
-            f"of sum {x.sum():.6g}."
-        )
-    return x
+    return arguments.probabilities("p", p, d2), arguments.probabilities("q", q, d0)
 
 
 def _positive_law(name, x):
     x = arguments.spectrum(name, x)
     if x.min() == 0:
         raise ValueError(f"{name} must be positive, but one of its entries is 0.")
-    return _probabilities(name, x, len(x))
+    return arguments.probabilities(name, x, len(x))

@@ -148,9 +148,7 @@ def _terms(U, V, A, weights):
         raise ValueError(f"A must be (n, d2, d0), but its shape is {A.shape}.")
     if weights is None:
         weights = np.full(len(A), 1 / len(A))
-    weights = _entries("weights", weights, len(A))
-    if abs(weights.sum() - 1) > 1e-10:
-        raise ValueError(f"weights must sum to 1, but their sum is {weights.sum()}.")
+    weights = arguments.probabilities("weights", weights, len(A))
     return (A @ V[..., None, :, :] * U[..., None, :, :]).sum(-2), weights
 
 

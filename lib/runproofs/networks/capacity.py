@@ -13,7 +13,7 @@ import numpy as np
 from scipy.special import erfcx
 
 from runproofs import _arguments as arguments
-from runproofs.masks import all_masks
+from runproofs.bounds.rademacher import all_signs
 from runproofs.networks import _cells, arrangement
 from runproofs.networks._cells import ZERO
 
@@ -44,17 +44,19 @@ class CertifiedNeuron(NamedTuple):
     bound: np.ndarray  # (...), at least the value; the difference is the duality gap
 
 
-def second_moment(v, atoms, masses):
+def second_moment(v, atoms, masses=None):
     """a(v)^2 = sum_k p_k max(v^T x_k, 0)^2, at neurons v (..., d).
 
-    atoms: (m, d). masses: (m,), larger than 0 with sum 1. Raises ValueError for bad arguments.
-    Cost: O(m d) a neuron. Source: thesis, Section 4.3.
+    atoms: (m, d). masses: (m,), at least 0 with sum 1, or None for equal ones. Raises ValueError
+    for bad arguments. Cost: O(m d) a neuron. Source: thesis, Section 4.3.
 
     >>> second_moment([[1, 0], [-1, 0]], [[2, 0], [-1, 1]], [0.25, 0.75]).tolist()
     [1.0, 0.75]
     """
-    atoms, masses = _law(atoms, masses)
-    v = arguments.points("v", v, atoms.shape[1])
+    atoms = arguments.matrix("atoms", atoms)
+    m, d = atoms.shape
+    masses = np.full(m, 1 / m) if masses is None else arguments.probabilities("masses", masses, m)
+    v = arguments.points("v", v, d)
     return np.maximum(v @ atoms.T, 0) ** 2 @ masses
 
 
@@ -172,7 +174,7 @@ def complexity(sample, atoms, masses):
     sample = arguments.matrix("sample", sample)
     n = len(sample)
     arguments.at_most("sample", n, MOST_SIGNS, "points")
-    signs = 1 - 2 * all_masks(n, 0.5)[0][: 2 ** (n - 1)]  # up to a common sign
+    signs = all_signs(n)[: 2 ** (n - 1)]  # up to a common sign
     return float(_absolute(signs, sample, atoms, masses).mean() / n)
 
 
@@ -274,11 +276,7 @@ def _critical(X, masses):
 
 def _law(atoms, masses):
     atoms = arguments.matrix("atoms", atoms)
-    masses = arguments.above_zero("masses", masses)
-    if masses.shape != (len(atoms),):
-        raise ValueError(f"masses must be {len(atoms)} numbers, but their shape is {masses.shape}.")
-    if abs(masses.sum() - 1) > 1e-9:
-        raise ValueError(f"masses must have sum 1, but it was {masses.sum()}.")
+    masses = arguments.probabilities("masses", arguments.above_zero("masses", masses), len(atoms))
     if not atoms.any():
         raise ValueError("atoms must not all be 0: every neuron would vanish on the law.")
     return atoms, masses

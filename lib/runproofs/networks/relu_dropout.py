@@ -15,42 +15,22 @@ import torch
 
 from runproofs import _arguments as arguments
 from runproofs.masks import all_masks
+from runproofs.networks.capacity import second_moment
 from runproofs.training import Recorder
 
 # What dropout minimizes --------------------------------------------------------------------------
 
 
-def second_moments(V, X, masses=None):
-    """The squared activations a_j^2 = E sigma(v_j^T x)^2, averaged over a sample or a law.
-
-    V: (..., d0, d1). X: (n, d0). masses: None for equal ones, or (n,), at least 0, of sum 1.
-    Returns (..., d1). Raises ValueError for bad arguments. Cost: O(n d0 d1).
-    Source: thesis, Section 4.3.
-
-    >>> second_moments([[1, -1]], [[2], [-0.5]], [0.2, 0.8]).tolist()
-    [0.8, 0.2]
-    """
-    V = arguments.matrix("V", V, batched=True)
-    X = arguments.matrix("X", X, columns=V.shape[-2])
-    if masses is None:
-        masses = np.full(len(X), 1 / len(X))
-    else:
-        masses = arguments.at_least_zero(
-            "masses", arguments.points("masses", masses, len(X), axes=1)
-        )
-        if abs(masses.sum() - 1) > 1e-9:
-            raise ValueError(f"masses must have the sum 1, but it is {masses.sum()}.")
-    return masses @ _activations(V, X) ** 2
-
-
 def flows(U, V, X, masses=None):
-    """The flows psi_j = ||u_j|| a_j of the hidden units.
+    """The flows psi_j = ||u_j|| a_j of the hidden units, a_j^2 = E sigma(v_j^T x)^2.
 
-    U: (..., d2, d1). The other arguments, errors and cost as in `second_moments`.
-    Returns (..., d1). Source: thesis, Section 4.6.
+    U: (..., d2, d1). V: (..., d0, d1). X: (n, d0). masses: None for a sample, or the probabilities
+    (n,) of a law, at least 0, of sum 1. Returns (..., d1). Raises ValueError for bad arguments.
+    Cost: O(n d0 d1). Source: thesis, Section 4.6.
     """
     U, V = arguments.factors(U, V)
-    return np.linalg.norm(U, axis=-2) * np.sqrt(second_moments(V, X, masses))
+    X = arguments.matrix("X", X, columns=V.shape[-2])
+    return np.linalg.norm(U, axis=-2) * np.sqrt(second_moment(V.mT, X, masses))
 
 
 def regularizer(U, V, X, masses=None):

@@ -15,6 +15,10 @@ from runproofs.book.register import BOOK
 from runproofs.book.results import shown
 from runproofs.reproductions import discover
 
+ELSEWHERE = {  # what is not compared by a prefix in tests/test_prefix.py, and where it is
+    "autoattack-digits": "agreement.py::test_autoattack_does_today_what_is_stored"  # torchattacks
+}
+
 
 def main(arguments: list[str] | None = None) -> int:
     """Reproduce the named experiments (or all) at the paper scale.
@@ -29,8 +33,8 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--scheduler", help="address of the Dask cluster (default: a local one)")
     parser.add_argument(
         "--restamp", action="store_true",
-        help="compute nothing: where tests/test_prefix.py finds that today's code makes the stored "
-        "run, record that code in it",
+        help="compute nothing: where a test (mostly of its prefix) finds that "
+        "today's code makes the stored run, record that code in it",
     )  # fmt: skip
     options = parser.parse_args(arguments)
     known = discover()
@@ -87,7 +91,8 @@ def restamp(one) -> int:
         return 0
     import pytest  # of requirements.txt, not of the library
 
-    test, passed = f"{BOOK.parent}/tests/test_prefix.py::test_prefix[{one.name}]", Passed()
+    test, passed = ELSEWHERE.get(one.name, f"test_prefix.py::test_prefix[{one.name}]"), Passed()
+    test = f"{BOOK.parent}/tests/{test}"
     if pytest.main(["-q", "-p", "no:cacheprovider", test], plugins=[passed]) or not passed.count:
         print(f"{one.name}: not stamped, its prefix test did not pass.", file=sys.stderr)
         return 1

@@ -84,21 +84,9 @@ def table_4_1(p, width, ratings, epochs, batch, step, share, seed=0):
     }
 
 
-@experiment(
-    "table-4-1-1m", over=("p", "width", "seed"), quick=QUICK,
-    paper={**PROTOCOL, "step": 20.0, "seed": (0,), "ratings": "1m"},
-    not_run="it needs MovieLens 1M and some half an hour of one core",
-)  # fmt: skip
-def table_4_1_1m(p, width, ratings, epochs, batch, step, share, seed=0):
-    """As `table_4_1`, on MovieLens 1M."""
-    return table_4_1.function(p, width, ratings, epochs, batch, step, share, seed)
-
-
-@experiment(
-    "table-4-1-10m", over=("p", "width", "seed"), quick=QUICK,
-    paper={**PROTOCOL, "step": 1.0, "seed": (0,), "ratings": "10m"},
-    not_run="it needs MovieLens 10M and some six hours of one core",
-)  # fmt: skip
-def table_4_1_10m(p, width, ratings, epochs, batch, step, share, seed=0):
-    """As `table_4_1`, on MovieLens 10M with the step of the thesis."""
-    return table_4_1.function(p, width, ratings, epochs, batch, step, share, seed)
+for name, step, hours in (("1m", 20.0, "half an hour"), ("10m", 1.0, "six hours")):
+    experiment(
+        f"table-4-1-{name}", over=("p", "width", "seed"), quick=QUICK,
+        paper={**PROTOCOL, "step": step, "seed": (0,), "ratings": name},
+        not_run=f"it needs MovieLens {name.upper()} and some {hours} of one core",
+    )(table_4_1.function)  # fmt: skip
