@@ -191,12 +191,12 @@ def positive(name, x):
     return float(x)
 
 
-def keep_probability(theta, *, exact=False):
+def keep_probability(theta, *, exact=False, name="theta"):
     """theta as a float in (0, 1]; with exact=True a Fraction stays one."""
     if not isinstance(theta, Fraction):
-        theta = _floats("theta", theta, "a number")
+        theta = _floats(name, theta, "a number")
     if np.ndim(theta) != 0 or not 0 < theta <= 1:
-        raise ValueError(f"theta must be a keep probability in (0, 1], but it was {theta}.")
+        raise ValueError(f"{name} must be a keep probability in (0, 1], but it was {theta}.")
     return theta if exact and isinstance(theta, Fraction) else float(theta)
 
 
