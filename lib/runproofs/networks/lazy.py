@@ -162,7 +162,7 @@ def xor():
 def noisy_xor(d):
     """XOR in the first two coordinates, and d - 2 further signs that say nothing.
 
-    The points (u, s) / sqrt(d - 1): u is e_1 or -e_1 (label 1), e_2 or -e_2 (label -1), s any signs.
+    The points (u, s) / sqrt(d - 1): u is one of e_1, -e_1 (label 1), e_2, -e_2 (label -1), s signs.
     d: 2 to 20. Returns X (n, d) and Y (n,), n = 2^d, unit points. Raises ValueError for bad
     arguments. Cost: O(d 2^d). Source: beyond the thesis, Proposition 5.C.
 
