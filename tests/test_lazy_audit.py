@@ -1,4 +1,4 @@
-"""The audit of a run, against loops over units, by hand in dimension one, and where it must fail."""
+"""The audit of a run, against whole gradients, by hand in dimension one, and where it must fail."""
 
 from dataclasses import replace
 from itertools import islice

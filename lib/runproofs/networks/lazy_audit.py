@@ -1,9 +1,9 @@
-"""The proof of Theorem 14, followed along a run: both sides of each of its inequalities, every step.
+"""The proof of Theorem 14 along a run: both sides of each of its inequalities, at every step.
 
-With U = W_1 + lam V, Q = -loss' and L_k(U) = loss(y_k <grad g_k(W_k), U>), `audit` measures what the
-proof speaks of at each step of a run of Algorithm 4, for one run or a batch (...) at once.
-`always` are its inequalities that no run can violate; `promised` those that the theorem promises
-under its hypotheses only, and the three random events on which it rests.
+With U = W_1 + lam V, Q = -loss' and L_k(U) = loss(y_k <grad g_k(W_k), U>), `audit` measures what
+the proof speaks of at each step of a run of Algorithm 4, for one run or a batch (...) at once. Then
+`always` has the inequalities that no run can violate, `events` the three random ones on which the
+proof rests, and `promised` its conclusions, which need a huge width.
 """
 
 from math import log, sqrt
@@ -199,7 +199,8 @@ def promised(seen, gamma, radius):
 def _measure(step, following, W_1, U, V, step_size):
     """The columns of `Audit` at one step, without `distance`."""
     network, x, y, mask, z = step
-    W, kept = network.W, y[..., None] * network.a * mask
+    x, y, W = np.asarray(x), np.asarray(y), network.W
+    kept = y[..., None] * network.a * mask
     hidden = preactivations(network, x)
     at_start, of_V, of_U = (np.einsum("...md,...d->...m", M, x) for M in (W_1, V, U))
     active, active_1 = hidden > 0, at_start > 0
