@@ -5,6 +5,7 @@ from itertools import islice
 
 import numpy as np
 import pytest
+
 from runproofs.networks import lazy, lazy_audit
 from runproofs.networks.two_layer import TwoLayerNetwork, weight_gradient
 

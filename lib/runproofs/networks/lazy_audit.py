@@ -226,7 +226,7 @@ def _measure(step, following, W_1, U, V, step_size):
         _longest(after - W_1),
         _longest(half),
         _longest(after - half),
-        ((half - W_1) * V).sum((-2, -1)),
+        np.einsum("...md,...md->...", half - W_1, V),
         _square(half - U),
         _square(after - U),
         lazy.loss(z),
@@ -236,11 +236,11 @@ def _measure(step, following, W_1, U, V, step_size):
 
 
 def _square(M):
-    return (M * M).sum((-2, -1))
+    return np.einsum("...md,...md->...", M, M)
 
 
 def _longest(M):
-    return np.sqrt((M * M).sum(-1).max(-1))
+    return np.sqrt(np.einsum("...md,...md->...m", M, M).max(-1))
 
 
 def _event_arguments(seen, gamma, delta):
