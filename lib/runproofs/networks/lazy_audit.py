@@ -1,0 +1,251 @@
+"""The proof of Theorem 14 along a run: both sides of each of its inequalities, at every step.
+
+With U = W_1 + lam V, Q = -loss' and L_k(U) = loss(y_k <grad g_k(W_k), U>), `audit` measures what
+the proof speaks of at each step of a run of Algorithm 4, for one run or a batch (...) at once. Then
+`always` has the inequalities that no run can violate, `events` the three random ones on which the
+proof rests, and `promised` its conclusions, which need a huge width.
+"""
+
+from math import log, sqrt
+from typing import NamedTuple
+
+import numpy as np
+
+from runproofs import _arguments as arguments
+from runproofs.networks import lazy
+from runproofs.networks.two_layer import preactivations
+
+
+class Inequality(NamedTuple):
+    """left <= right at each step (T, ...)."""
+
+    left: np.ndarray
+    right: np.ndarray
+
+    @property
+    def ratio(self):
+        """left / right, and 0 where both are."""
+        return self.left / np.where((self.left == 0) & (self.right == 0), 1, self.right)
+
+
+class Audit(NamedTuple):
+    """What the proof speaks of at steps t = 1, ..., T; all arrays are (T, ...).
+
+    W_h is the half step W_{t+1/2}, before the projection.
+    """
+
+    initial: np.ndarray  # y_t <grad g_t(W_1), W_1> = y_t g_t(W_1), the first term of (5.4)
+    drift: np.ndarray  # y_t <grad g_t(W_t) - grad g_t(W_1), W_1>, the second
+    initial_margin: np.ndarray  # y_t <grad g_t(W_1), V>, the third without lam
+    margin_drift: np.ndarray  # y_t <grad g_t(W_t) - grad g_t(W_1), V>, the fourth without lam
+    margin: np.ndarray  # y_t <grad g_t(W_t), V>
+    competitor: np.ndarray  # y_t <grad g_t(W_t), U>
+    flipped: np.ndarray  # units whose activation on x_t differs between W_t and W_1
+    flipped_kept: np.ndarray  # those of them that the mask keeps
+    moved: np.ndarray  # max_r |w_{r,t} - w_{r,1}|
+    moved_next: np.ndarray  # max_r |w_{r,t+1} - w_{r,1}|
+    longest_half: np.ndarray  # max_r |w_{r,t+1/2}|
+    projected: np.ndarray  # max_r |w_{r,t+1} - w_{r,t+1/2}|, 0 where the projection does nothing
+    along: np.ndarray  # <W_h - W_1, V>
+    distance: np.ndarray  # |W_t - U|^2
+    distance_half: np.ndarray  # |W_h - U|^2
+    distance_next: np.ndarray  # |W_{t+1} - U|^2
+    loss: np.ndarray  # L_t(W_t)
+    Q: np.ndarray  # Q_t(W_t)
+    competitor_loss: np.ndarray  # L_t(U)
+    m: int
+    lam: float
+    step_size: float
+
+
+def competitor(network, psi):
+    """V with rows v_r = m^{-1/2} a_r psi(w_r), W the start, so that U = W_1 + lam V.
+
+    network: the start (..., m, d). psi: a function of points (..., m, d) with values of norm at
+    most 1. Returns (..., m, d), of Frobenius norm at most 1 if |a_r| <= 1.
+    Raises ValueError if the values of psi have another shape. Cost: O(m d) a run.
+    Source: thesis, Sections 5.2 and 5.4.
+
+    >>> start = lazy.start(4, 2, 0)
+    >>> float(np.linalg.norm(competitor(start, lambda z: np.sign(z) / 2**0.5)).round(12))
+    1.0
+    """
+    values = arguments.points("psi(W)", psi(network.W), network.W.shape[-1])
+    if values.shape != network.W.shape:
+        raise ValueError(
+            f"psi(W) must have the shape of W, {network.W.shape}, but it has {values.shape}."
+        )
+    return network.a[..., None] * values
+
+
+def audit(steps, T, V, lam, *, step_size):
+    """Measures the first T steps of a run: an `Audit`.
+
+    steps: an iterable of at least T + 1 `lazy.Step`, those of `lazy.algorithm_4` or any others.
+    T: at least 1. V: (..., m, d). lam: at least 0. step_size: of the run, larger than 0. Raises
+    ValueError for bad arguments and if the steps end early. Cost: O(T m d) a run, that of some five
+    runs. Source: thesis, Section 5.4.
+
+    >>> net = lazy.start(100, 2, 0)
+    >>> V = competitor(net, lambda z: np.sign(z) * [1, -1] / 2**0.5)
+    >>> run = lazy.algorithm_4(net, *lazy.xor(), 0.5, step_size=0.5, rng=1)
+    >>> seen = audit(run, 30, V, 5, step_size=0.5)
+    >>> all((one.left <= one.right + 1e-12).all() for one in always(seen).values())
+    True
+    """
+    T, lam = arguments.positive_integer("T", T), arguments.nonnegative("lam", lam)
+    step_size, V = (
+        arguments.positive("step_size", step_size),
+        arguments.matrix("V", V, batched=True),
+    )
+    steps = iter(steps)
+    try:
+        step = next(steps)
+        first, rows = step.network, []
+        if V.shape != first.W.shape:
+            raise ValueError(
+                f"V must have the shape of W, {first.W.shape}, but its shape is {V.shape}."
+            )
+        U, distance = first.W + lam * V, lam**2 * _square(V)
+        for _ in range(T):
+            following = next(steps)
+            row = _measure(step, following, first.W, U, V, step_size)
+            rows.append((*row[:13], distance, *row[13:]))
+            step, distance = following, row[14]
+    except StopIteration:
+        raise ValueError(f"steps must be at least {T + 1}, but there are fewer.") from None
+    columns = (np.array(column) for column in zip(*rows, strict=True))
+    return Audit(*columns, V.shape[-2], lam, step_size)
+
+
+def always(seen):
+    """The inequalities of the proof that hold along every run: a dict of `Inequality` by name.
+
+    They need |x| <= 1, |a_r| <= 1, |v_r| <= m^{-1/2} and a step size of at most ln 2, and
+    nothing else of data, start, width, masks and lam. With a projection, those of the name "(5.3),
+    projection" and "(5.11), triangle" need the rows of U and of W_1 in its ball, and "(5.11),
+    margin" that it has done nothing so far.
+    Source: thesis, Section 5.4, with its 5 gamma / 7 replaced by the least margin of V so far.
+    """
+    m, eta = seen.m, seen.step_size
+    total = eta * np.cumsum(seen.Q, axis=0)
+    competitor_total = 2 * eta * np.cumsum(seen.competitor_loss, axis=0)
+    both = {
+        "(5.6), first term": (
+            seen.margin * seen.lam - seen.competitor,
+            np.abs(seen.initial) + np.abs(seen.drift),
+        ),
+        "(5.6), flips on V": (np.abs(seen.margin_drift), seen.flipped / m),
+        "(5.7), flips on W_1": (np.abs(seen.drift), seen.flipped / sqrt(m) * seen.moved),
+        "(5.8), margin of V": (seen.initial_margin - seen.flipped / m, seen.margin),
+        "(5.3), one step": (
+            eta * seen.loss,
+            seen.distance - seen.distance_half + 2 * eta * seen.competitor_loss,
+        ),
+        "(5.3), projection": (seen.distance_next, seen.distance_half),
+        "(5.11), triangle": (seen.moved_next, total / sqrt(m)),
+        "(5.11), margin": (np.minimum.accumulate(seen.margin, axis=0) * total, seen.along),
+        "(5.11), Cauchy-Schwarz": (seen.along, np.sqrt(seen.distance_half) + seen.lam),
+        "(5.12), distance": (seen.distance_half - seen.distance[0], competitor_total),
+    }
+    return {name: Inequality(*sides) for name, sides in both.items()}
+
+
+def events(seen, gamma, delta):
+    """Lemmas 14, 15 and 16 along the run: a dict of `Inequality` by name.
+
+    gamma: the margin of Assumption 2 at the run's keep probability. delta: in (0, 1). All of them
+    hold at all steps with probability at least 1 - delta, if |x| = 1, signs a_r, and a Gaussian
+    start. Lemma 16 is taken at the measured displacement, as it holds for all radii D at once.
+    Raises ValueError for bad arguments. Source: thesis, Lemmas 14-16.
+    """
+    gamma, third = _event_arguments(seen, gamma, delta)
+    ones = np.ones_like(seen.loss)
+    deviation = seen.m * seen.moved + sqrt(seen.m / 2 * third)
+    both = {
+        "Lemma 14, output": (np.abs(seen.initial), sqrt(2 * (third + log(2))) * ones),
+        "Lemma 15, margin": (gamma - seen.initial_margin, sqrt(2 * third / seen.m) * ones),
+        "Lemma 16, flips": (seen.flipped, deviation),
+    }
+    return {name: Inequality(*sides) for name, sides in both.items()}
+
+
+def promised(seen, gamma, radius):
+    """What Lemma 13 concludes, for widths beyond its threshold: a dict of `Inequality` by name.
+
+    gamma: larger than 0. radius: of the rows, larger than 0. T is the number of steps of `seen`. At
+    widths that run the threshold is out of reach, and whether a run keeps these is a question for
+    it. Raises ValueError for bad arguments. Source: thesis, (5.7)-(5.12) and Lemma 13.
+    """
+    gamma, radius = arguments.positive("gamma", gamma), arguments.positive("radius", radius)
+    lam, eta, T, ones = seen.lam, seen.step_size, len(seen.loss), np.ones_like(seen.loss)
+    both = {
+        "(5.7), effect of flips": (np.abs(seen.drift), lam * gamma / 2 * ones),
+        "(5.8), five sevenths": (5 * gamma / 7 * ones, seen.margin),
+        "Lemma 13 (2), loss of U": (seen.competitor_loss, lam**2 / (2 * eta * T) * ones),
+        "(5.10), rows in the ball": (seen.longest_half, radius * ones),
+        "(5.12), sqrt 2 lambda": (np.sqrt(seen.distance_half), sqrt(2) * lam * ones),
+        "Lemma 13 (1), displacement": (
+            seen.moved_next,
+            7 * lam / (2 * gamma * sqrt(seen.m)) * ones,
+        ),
+    }
+    return {name: Inequality(*sides) for name, sides in both.items()}
+
+
+# ----------------------------------------------------------------------------------------- helpers
+
+
+def _measure(step, following, W_1, U, V, step_size):
+    """The columns of `Audit` at one step, without `distance`."""
+    network, x, y, mask, z = step
+    x, y, W = np.asarray(x), np.asarray(y), network.W
+    kept = y[..., None] * network.a * mask
+    hidden = preactivations(network, x)
+    at_start, of_V, of_U = (np.einsum("...md,...d->...m", M, x) for M in (W_1, V, U))
+    active, active_1 = hidden > 0, at_start > 0
+    features, features_1 = kept * active, kept * active_1
+    change = features - features_1
+    initial, drift = (features_1 * at_start).sum(-1), (change * at_start).sum(-1)
+    initial_margin, margin_drift = (features_1 * of_V).sum(-1), (change * of_V).sum(-1)
+    margin, competitor_margin = (features * of_V).sum(-1), (features * of_U).sum(-1)
+    flips = active != active_1
+    Q = lazy.negative_derivative(z)
+    half = W + (step_size * Q[..., None] * features)[..., None] * x[..., None, :]
+    after = following.network.W
+    return (
+        initial,
+        drift,
+        initial_margin,
+        margin_drift,
+        margin,
+        competitor_margin,
+        flips.sum(-1),
+        (flips & (np.asarray(mask) != 0)).sum(-1),
+        _longest(W - W_1),
+        _longest(after - W_1),
+        _longest(half),
+        _longest(after - half),
+        np.einsum("...md,...md->...", half - W_1, V),
+        _square(half - U),
+        _square(after - U),
+        lazy.loss(z),
+        Q,
+        lazy.loss(competitor_margin),
+    )
+
+
+def _square(M):
+    return np.einsum("...md,...md->...", M, M)
+
+
+def _longest(M):
+    return np.sqrt(np.einsum("...md,...md->...m", M, M).max(-1))
+
+
+def _event_arguments(seen, gamma, delta):
+    """gamma, and ln(3T / delta)."""
+    gamma, delta = arguments.positive("gamma", gamma), arguments.positive("delta", delta)
+    if delta >= 1:
+        raise ValueError(f"delta must be smaller than 1, but it was {delta}.")
+    return gamma, log(3 * len(seen.loss) / delta)

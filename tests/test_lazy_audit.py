@@ -1,0 +1,203 @@
+"""The audit of a run, against whole gradients, by hand in dimension one, and where it must fail."""
+
+from dataclasses import replace
+from itertools import islice
+
+import numpy as np
+import pytest
+
+from runproofs.networks import lazy, lazy_audit
+from runproofs.networks.two_layer import TwoLayerNetwork, weight_gradient
+
+LN_2 = np.log(2)
+XOR = np.array([1, -1]) / np.sqrt(2)
+
+
+def psi_of_xor(z):
+    return np.sign(z) * XOR
+
+
+def run_of(net, q, rng, *, radius=np.inf, lam=4.0, T=40, psi=psi_of_xor, step_size=LN_2):
+    V = lazy_audit.competitor(net, psi)
+    steps = lazy.algorithm_4(net, *lazy.xor(), q, step_size=step_size, rng=rng, radius=radius)
+    steps = list(islice(steps, T + 1))
+    return steps, V, lazy_audit.audit(steps, T, V, lam, step_size=step_size)
+
+
+def worst(inequalities):
+    """The least slack of each, relative to the larger side."""
+    return {
+        name: ((one.right - one.left) / np.maximum(1, np.abs(one.right))).min()
+        for name, one in inequalities.items()
+    }
+
+
+def test_every_quantity_is_that_of_full_gradients():
+    """Frobenius products of whole gradients, from another module, one step at a time."""
+    rng, lam = np.random.default_rng(0), 4.0
+    steps, V, seen = run_of(lazy.start(30, 2, rng), 0.5, rng, lam=lam)
+    W_1 = steps[0].network.W
+    U = W_1 + lam * V
+    for t, (net, x, y, mask, z) in enumerate(steps[:-1]):
+        now = weight_gradient(net[mask], x, y)
+        first = weight_gradient(steps[0].network[mask], x, y)
+        half = net.W + LN_2 * now / (LN_2 * (1 + np.exp(z)))
+        flips = [(w @ x > 0) != (w_1 @ x > 0) for w, w_1 in zip(net.W, W_1, strict=True)]
+        moved = [np.linalg.norm(w - w_1) for w, w_1 in zip(net.W, W_1, strict=True)]
+        expected = {
+            "initial": np.sum(first * W_1),
+            "drift": np.sum((now - first) * W_1),
+            "initial_margin": np.sum(first * V),
+            "margin_drift": np.sum((now - first) * V),
+            "margin": np.sum(now * V),
+            "competitor": np.sum(now * U),
+            "flipped": sum(flips),
+            "flipped_kept": sum(f and b for f, b in zip(flips, mask, strict=True)),
+            "moved": max(moved),
+            "moved_next": np.linalg.norm(half - W_1, axis=1).max(),
+            "longest_half": np.linalg.norm(half, axis=1).max(),
+            "projected": 0,
+            "along": np.sum((half - W_1) * V),
+            "distance": np.linalg.norm(net.W - U) ** 2,
+            "distance_half": np.linalg.norm(half - U) ** 2,
+            "distance_next": np.linalg.norm(half - U) ** 2,
+            "loss": np.log2(1 + np.exp(-z)),
+            "Q": 1 / (1 + np.exp(z)) / LN_2,
+            "competitor_loss": np.log2(1 + np.exp(-np.sum(now * U))),
+        }
+        for name, value in expected.items():
+            assert getattr(seen, name)[t] == pytest.approx(value, abs=1e-10), name
+    assert seen.flipped_kept.max() > 0
+    assert (seen.m, seen.lam, seen.step_size) == (30, lam, LN_2)
+
+
+@pytest.mark.parametrize("q", [0.2, 0.5, 1.0])
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize(("m", "radius"), [(3000, 8.0), (20, np.inf), (1, np.inf)])
+def test_no_run_violates_what_always_holds(q, seed, m, radius):
+    rng = np.random.default_rng(seed)
+    T = 60 if m > 100 else 400
+    _, _, seen = run_of(lazy.start(m, 2, rng, (3,)), q, rng, radius=radius, T=T)
+    assert min(worst(lazy_audit.always(seen)).values()) >= -1e-12
+
+
+def test_they_hold_for_unequal_top_weights_any_psi_and_short_inputs():
+    rng = np.random.default_rng(4)
+    net = lazy.start(200, 3, rng, (2,))
+    net = replace(net, a=net.a * rng.uniform(0, 1, net.a.shape))
+    map_of = rng.normal(size=(3, 3))
+    V = lazy_audit.competitor(net, lambda z: np.tanh(z @ map_of) / np.sqrt(3))
+    X = rng.normal(size=(7, 3))
+    X /= np.linalg.norm(X, axis=1).max()
+    steps = lazy.algorithm_4(net, X, [1, -1, 1, 1, -1, -1, 1], 0.6, step_size=0.4, rng=rng)
+    seen = lazy_audit.audit(steps, 200, V, 3, step_size=0.4)
+    assert min(worst(lazy_audit.always(seen)).values()) >= -1e-12
+    larger = replace(net, a=5 * net.a)
+    steps = lazy.algorithm_4(larger, X, [1, -1, 1, 1, -1, -1, 1], 0.6, step_size=0.4, rng=rng)
+    seen = lazy_audit.audit(steps, 200, V, 3, step_size=0.4)
+    assert worst(lazy_audit.always(seen))["(5.11), triangle"] < -0.1
+
+
+def test_an_active_projection_does_not_break_the_distances():
+    rng = np.random.default_rng(1)
+    net = lazy.start(20, 2, rng)
+    net = replace(net, W=net.W * np.minimum(1, 1.5 / np.linalg.norm(net.W, axis=1))[:, None])
+    _, V, seen = run_of(net, 1.0, rng, radius=2.0, lam=0.5, T=600)
+    assert np.linalg.norm(net.W + 0.5 * V, axis=1).max() <= 2
+    assert (seen.projected > 1e-3).sum() > 5
+    slack = worst(lazy_audit.always(seen))
+    slack.pop("(5.11), margin")  # the only one that needs a projection that does nothing
+    assert min(slack.values()) >= -1e-12
+    assert (seen.distance_next < seen.distance_half - 1e-3).any()
+
+
+def test_a_large_step_violates_the_step():
+    rng = np.random.default_rng(2)
+    _, _, seen = run_of(lazy.start(20, 2, rng), 1.0, rng, T=100, step_size=60.0)
+    slack = worst(lazy_audit.always(seen))
+    assert slack["(5.3), one step"] < -0.1
+    assert slack["(5.12), distance"] < -0.1
+
+
+def moved_by(W, shift, *, psi=lambda z: np.ones_like(z)):
+    """Three steps by hand in dimension one: W, then twice W + shift."""
+    net = TwoLayerNetwork(W, np.ones(len(W)) / len(W) ** 0.5, 0)
+    there = replace(net, W=net.W + shift)
+    mask, x, y = np.ones(len(W)), np.ones(1), np.ones(())
+    steps = [lazy.Step(n, x, y, mask, n(x)) for n in (net, there, there)]
+    return lazy_audit.audit(steps, 2, lazy_audit.competitor(net, psi), 2, step_size=LN_2)
+
+
+def test_flips_in_dimension_one_are_equalities():
+    rows = np.array([[-0.1]] * 3 + [[0.5]] * 7)
+    flips = lazy_audit.always(moved_by(rows, 0.2))["(5.6), flips on V"]
+    assert flips.left[1] == pytest.approx(0.3)
+    assert flips.right[1] == pytest.approx(0.3)
+    rows = np.full((10, 1), -0.2 + 1e-12)
+    flips = lazy_audit.always(moved_by(rows, 0.2))["(5.7), flips on W_1"]
+    assert flips.ratio[1] == pytest.approx(1)
+    assert flips.ratio[0] == 0
+
+
+def test_displacement_in_dimension_one_is_an_equality():
+    net = TwoLayerNetwork(np.full((4, 1), 0.3), np.full(4, 0.5), 0)
+    V = lazy_audit.competitor(net, np.ones_like)
+    steps = lazy.algorithm_4(net, [[1]], [1], 1.0, step_size=LN_2, rng=0)
+    seen = lazy_audit.audit(steps, 20, V, 0.5, step_size=LN_2)
+    assert seen.moved_next[-1] == pytest.approx(1.20919, abs=5e-6)
+    both = lazy_audit.always(seen)
+    assert both["(5.11), triangle"].ratio == pytest.approx(np.ones(20))
+    assert both["(5.11), margin"].ratio == pytest.approx(np.ones(20))
+    assert both["(5.11), Cauchy-Schwarz"].ratio[-1] == pytest.approx(1)  # W_h is beyond U
+
+
+def test_the_distance_is_nearly_reached():
+    net = TwoLayerNetwork([[5.0]], [1.0], 0)
+    V = lazy_audit.competitor(net, np.ones_like)
+    steps = lazy.algorithm_4(net, [[1]], [-1], 1.0, step_size=LN_2, rng=0)
+    seen = lazy_audit.audit(steps, 1, V, 995, step_size=LN_2)
+    distance = lazy_audit.always(seen)["(5.12), distance"]
+    assert distance.left[0] / LN_2 / 2 / 1000 * LN_2 == pytest.approx(0.9888, abs=1e-4)
+
+
+def test_events_and_promises_on_a_wide_run():
+    rng = np.random.default_rng(3)
+    _, _, seen = run_of(lazy.start(3000, 2, rng, (2,)), 0.5, rng, radius=8.0, lam=40.0, T=60)
+    gamma = np.sqrt(2) / 8
+    events = lazy_audit.events(seen, gamma, 0.1)
+    assert events["Lemma 14, output"].right[0, 0] == pytest.approx(np.sqrt(2 * np.log(3600)))
+    assert events["Lemma 15, margin"].right[0, 0] == pytest.approx(np.sqrt(2 * np.log(1800) / 3000))
+    assert events["Lemma 16, flips"].right[0, 0] == pytest.approx(np.sqrt(1500 * np.log(1800)))
+    promised = lazy_audit.promised(seen, gamma, 8.0)
+    assert min(worst(events | promised).values()) > 0
+    displacement = promised["Lemma 13 (1), displacement"].right
+    assert displacement == pytest.approx(np.full((60, 2), 140 / gamma / 3000**0.5))
+    assert promised["Lemma 13 (2), loss of U"].right[0, 0] == pytest.approx(1600 / 120 / LN_2)
+    turned = seen._replace(initial_margin=-seen.initial_margin, margin=-seen.margin)
+    assert worst(lazy_audit.events(turned, gamma, 0.1))["Lemma 15, margin"] < 0
+    assert worst(lazy_audit.promised(turned, gamma, 8.0))["(5.8), five sevenths"] < 0
+
+
+def test_bad_arguments_are_named():
+    net = lazy.start(4, 2, 0)
+    V = lazy_audit.competitor(net, psi_of_xor)
+    steps = list(islice(lazy.algorithm_4(net, *lazy.xor(), 0.5, step_size=0.5, rng=0), 3))
+    with pytest.raises(ValueError, match=r"psi\(W\) must have the shape of W"):
+        lazy_audit.competitor(net, lambda z: z[0])
+    for arguments, message in (
+        ((steps, 0, V, 1), "T must be"),
+        ((steps, 3, V, 1), "steps must be at least 4"),
+        ((steps, 2, V[:3], 1), "V must have the shape"),
+        ((steps, 2, V, -1), "lam must be"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            lazy_audit.audit(*arguments, step_size=0.5)
+    with pytest.raises(ValueError, match="step_size"):
+        lazy_audit.audit(steps, 2, V, 1, step_size=0)
+    seen = lazy_audit.audit(steps, 2, V, 1, step_size=0.5)
+    with pytest.raises(ValueError, match="gamma"):
+        lazy_audit.promised(seen, 0, 5)
+    with pytest.raises(ValueError, match="radius"):
+        lazy_audit.promised(seen, 0.1, 0)
+    with pytest.raises(ValueError, match="delta"):
+        lazy_audit.events(seen, 0.1, 1)
