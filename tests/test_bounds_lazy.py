@@ -6,6 +6,7 @@ from math import exp, log, sqrt
 import numpy as np
 import pytest
 from scipy.optimize import brentq, minimize_scalar
+from scipy.special import expit
 from scipy.stats import binom
 
 from runproofs.bounds import lazy
@@ -33,6 +34,21 @@ def test_rho_is_the_maximum_and_kappa_makes_one_step_an_equality():
     np.testing.assert_allclose(moved**2, increment, rtol=1e-12)
     half = lazy.kappa(steps, 0.25)  # inputs of norm 1/2, so half the output from the same w
     np.testing.assert_allclose((moved / 2) ** 2, (2 - half) * steps * loss, rtol=1e-12)
+
+
+def test_mu_is_enough_in_one_step_and_nearly_the_best_for_small_steps():
+    """D_2 <= D_1 - 2 eta L + 2 mu eta L(U) divided by 2 eta, over all margins z and v of the two."""
+    z = np.linspace(-8, 8, 321)
+    v = z[:, None]
+    loss_z, loss_v, Q = np.logaddexp(0, -z), np.logaddexp(0, -v), expit(-z)  # each times ln 2
+    for s in (0.01, LN2, 2.7):
+        least = ((loss_z + Q * (z - v) + s * Q**2 / (2 * LN2)) / loss_v).max()
+        assert least <= lazy.mu(s)
+        assert lazy.mu(s / 4, 4) == lazy.mu(s)
+        if s < 0.1:
+            assert least - 1 > 0.99 * (lazy.mu(s) - 1)
+    assert lazy.mu(1, 0) == 1
+    assert lazy.kappa(1, 0) == 2
 
 
 def test_lambda_by_hand():
@@ -125,6 +141,9 @@ def test_the_failure_probability_of_the_concentration_step(rate, inflation):
     ("call", "message"),
     [
         (lambda: lazy.kappa(0), "step_size must be larger than 0, but it was 0.0."),
+        (lambda: lazy.kappa(1, -1), "N must be at least 0, but it was -1.0."),
+        (lambda: lazy.mu([0.1, 0.7], 4), "step_size N must be below 4 ln 2"),
+        (lambda: lazy.mu(0), "step_size must be larger than 0, but it was 0.0."),
         (lambda: lazy.start_radius(0.5, 3), "d must be at least 1, but it was 0.5."),
         (lambda: lazy.start_radius(3, 0.5), "m must be at least 1, but it was 0.5."),
         (lambda: lazy.lemma_13_lambda(0.1, 1, 1, 7), "delta must be at most 6 T, for else"),

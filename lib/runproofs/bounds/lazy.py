@@ -25,15 +25,30 @@ PRINTED = 12.0, 6.0  # the constants of Theorem 15
 def kappa(step_size, N=1):
     """2 - RHO N eta / ln 2, the coefficient of eta L_t in the one-step form of Proposition 5.E.
 
-    step_size, N (the largest squared norm of a gradient of g_t): larger than 0. The proposition
-    divides by kappa, and so it asks for a value above 0: step_size below 3.40 / N. Raises
-    ValueError for bad arguments. Source: beyond/sharper-regret; the thesis has 1 for it.
+    step_size: larger than 0. N: the largest squared norm of a gradient of g_t, at least 0. The
+    proposition divides by kappa, and so it asks for a value above 0: step_size below 3.40 / N.
+    Raises ValueError for bad arguments. Source: beyond/sharper-regret; the thesis has 1 for it.
 
     >>> round(float(kappa(np.log(2))), 5)
     1.59274
     """
-    step_size, N = arguments.above_zero("step_size", step_size), arguments.above_zero("N", N)
+    step_size, N = arguments.above_zero("step_size", step_size), arguments.at_least_zero("N", N)
     return 2 - RHO * N * step_size / LN2
+
+
+def mu(step_size, N=1):
+    """1 + 2 RHO s / (4 ln 2 - s) with s = eta N: what a rival's loss costs in Proposition 5.E (b).
+
+    step_size, N: as in `kappa`, with step_size N below 4 ln 2. Raises ValueError for bad arguments.
+    Source: beyond/sharper-regret; the thesis has 2 for it.
+
+    >>> round(float(mu(np.log(2))), 5)
+    1.27151
+    """
+    s = arguments.above_zero("step_size", step_size) * arguments.at_least_zero("N", N)
+    if np.any(s >= 4 * LN2):
+        raise ValueError(f"step_size N must be below 4 ln 2 = 2.77..., but it was {s.max()}.")
+    return 1 + 2 * RHO * s / (4 * LN2 - s)
 
 
 def start_radius(d, m):
