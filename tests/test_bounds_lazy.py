@@ -37,7 +37,7 @@ def test_rho_is_the_maximum_and_kappa_makes_one_step_an_equality():
 
 
 def test_mu_is_enough_in_one_step_and_nearly_the_best_for_small_steps():
-    """D_2 <= D_1 - 2 eta L + 2 mu eta L(U) divided by 2 eta, over all margins z and v of the two."""
+    """D_2 <= D_1 - 2 eta L + 2 mu eta L(U) over 2 eta, for all margins z and v of the two."""
     z = np.linspace(-8, 8, 321)
     v = z[:, None]
     loss_z, loss_v, Q = np.logaddexp(0, -z), np.logaddexp(0, -v), expit(-z)  # each times ln 2
