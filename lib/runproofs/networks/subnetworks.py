@@ -34,12 +34,11 @@ def logits(H, A, beta, masks, q):
         )
     if not ((masks == 0) | (masks == 1)).all():
         raise ValueError("masks must contain only zeros and ones, but it contains others.")
-    columns = (A / q).T[:, None]  # (m, 1, C)
-    many = max(1, BLOCK // columns.size)
+    A, many = A / q, max(1, BLOCK // A.size)
     found = np.empty((len(masks), len(H), len(A)), H.dtype)
     for k in range(0, len(masks), many):
-        kept = masks[k : k + many].T[:, :, None].astype(H.dtype)  # (m, K, 1)
-        side_by_side = H @ (kept * columns).reshape(len(kept), -1)
+        kept = masks[k : k + many, None].astype(H.dtype)  # (K, 1, m)
+        side_by_side = H @ (kept * A).reshape(-1, A.shape[1]).T  # (n, K C)
         found[k : k + many] = side_by_side.reshape(len(H), -1, len(A)).swapaxes(0, 1)
     found += beta
     return found
