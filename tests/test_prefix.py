@@ -35,13 +35,12 @@ PREFIXES = {  # the settings that are run again, and after how many steps they s
         [{"share": 4, "width": 16, "seed": 0}, {"share": 1, "width": 64, "seed": 4}],
         20,
     ),
-    "figure-5-2": ([{"width": 100, "rate": 0.9}], 16),
-    "figure-5-3": ([{"width": 1000, "seed": 1}], 16),
+    "figure-5-2": ([{"width": 1000, "rate": 0.9}], 16),
+    "figure-5-3": ([{"width": 1000, "seed": 0}], 16),
     "figure-5-3-digits": (
         [{"trained": t, "width": 100, "rate": 0.8, "seed": 2} for t in (None, 0.0)],
         16,
     ),
-    "figure-5-3-undropped": ([{"width": 100}], 16),
     "figure-5-3-wide": ([{"width": 50_000}], 16),
     "movielens-least-squares": ([{"method": "expected", "seed": 1}], None),
     "table-4-1": ([{"p": p, "width": 30, "seed": 1} for p in (0.0, 0.3)], 2),  # epochs
