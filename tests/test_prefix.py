@@ -35,6 +35,7 @@ PREFIXES = {  # the settings that are run again, and after how many steps they s
         [{"share": 4, "width": 16, "seed": 0}, {"share": 1, "width": 64, "seed": 4}],
         20,
     ),
+    "figure-5-2": ([{"width": 1000, "rate": 0.9}], 16),
     "figure-5-3": ([{"width": 1000, "seed": 0}], 16),
     "figure-5-3-digits": (
         [{"trained": t, "width": 100, "rate": 0.8, "seed": 2} for t in (None, 0.0)],

@@ -196,7 +196,6 @@ figure_5_2 = experiment(
     quick={**ASKED, **DIGITS, "times": 6, "width": (100,), "rate": (0.1, 0.5, 0.9)},
     paper={**ASKED, **MNIST, "width": (1000,), "rate": (0.1, 0.5, 0.9), "epochs": 5,
            "times": 6},
-    not_run="it takes some minutes of one core",
 )(curves)  # fmt: skip
 digits_sweep = experiment(  # both figures and their control, on the digits
     "figure-5-3-digits", over=("trained", "width", "rate", "seed"),
