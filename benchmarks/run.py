@@ -14,10 +14,18 @@ import bench_deep
 import bench_planar
 import bench_ratings
 import bench_shallow
+import bench_subnetworks
 
 if __name__ == "__main__":
     word = " ".join(sys.argv[1:])
-    modules = bench_shallow, bench_deep, bench_ratings, bench_attacks, bench_planar
+    modules = (
+        bench_shallow,
+        bench_deep,
+        bench_ratings,
+        bench_attacks,
+        bench_planar,
+        bench_subnetworks,
+    )
     for table in (table for module in modules for table in module.TABLES):
         title = table.__doc__.splitlines()[0]
         if word in title:

@@ -17,7 +17,7 @@ from runproofs.book import provenance
 from runproofs.linear import ratings, training
 from runproofs.linear.deep import training as deep_training
 from runproofs.networks import relu_dropout
-from runproofs.reproductions import ch6, discover
+from runproofs.reproductions import ch5, ch6, discover
 from runproofs.reproductions.__main__ import ELSEWHERE
 
 known = discover()
@@ -35,6 +35,13 @@ PREFIXES = {  # the settings that are run again, and after how many steps they s
         [{"share": 4, "width": 16, "seed": 0}, {"share": 1, "width": 64, "seed": 4}],
         20,
     ),
+    "figure-5-2": ([{"width": 1000, "rate": 0.9}], 16),
+    "figure-5-3": ([{"width": 1000, "seed": 0}], 16),
+    "figure-5-3-digits": (
+        [{"trained": t, "width": 100, "rate": 0.8, "seed": 2} for t in (None, 0.0)],
+        16,
+    ),
+    "figure-5-3-wide": ([{"width": 50_000}], 16),
     "movielens-least-squares": ([{"method": "expected", "seed": 1}], None),
     "table-4-1": ([{"p": p, "width": 30, "seed": 1} for p in (0.0, 0.3)], 2),  # epochs
     "table-6-1": ([{"rule": "Standard", "seed": 0}], None),
@@ -52,7 +59,7 @@ def stop_after(steps, monkeypatch):
     def fewer(draws):
         return lambda *a, **k: islice(draws(*a, **k), steps)
 
-    for trainer in (training, relu_dropout):
+    for trainer in (training, relu_dropout, ch5):
         monkeypatch.setattr(trainer, "_draws", fewer(trainer._draws))
     monkeypatch.setattr(
         deep_training, "range", lambda n: builtins.range(min(n, steps)), raising=False
@@ -75,7 +82,9 @@ def agree(name, setting, stored, stopped):
         expected = {key: expected[key].take(range(count), axis) for key, axis in axes.items()}
         assert count > 1, "only the start was compared"
     for key, array in expected.items():
-        np.testing.assert_allclose(found[key], array, rtol=1e-5, atol=1e-8, err_msg=f"{name} {key}")
+        # of sub-networks, which are as good as tied at the start, other kernels move a few images
+        atol = 0.01 if "gaussian" in expected and key not in ("loss", "times") else 1e-8
+        np.testing.assert_allclose(found[key], array, rtol=1e-5, atol=atol, err_msg=f"{name} {key}")
 
 
 @pytest.mark.parametrize("name", STORED)

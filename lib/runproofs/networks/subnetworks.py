@@ -1,0 +1,99 @@
+"""All sub-networks of a wide layer at once: dropout on the last hidden layer, Section 5.5.
+
+A sub-network keeps the units of a mask b in {0, 1}^m and has the logits
+
+    h(x) diag(b) A^T / q + beta,   h(x) (m,) the activations, A (C, m) and beta (C,) the output.
+
+What comes before the wide layer does not know the mask: it is computed once. H (n, m) holds the
+activations of n inputs, q is the probability to keep a unit, C the number of classes.
+"""
+
+import numpy as np
+
+from runproofs import _arguments as arguments
+
+BLOCK = 2**24  # entries of masked output layers in memory at once
+
+
+def logits(H, A, beta, masks, q):
+    """The logits of K sub-networks: one matrix product with all masked output layers side by side.
+
+    H: (n, m). A: (C, m). beta: (C,). masks: (K, m) of zeros and ones. q: in (0, 1]; q = 1 with
+    masks of ones is the full network. Returns (K, n, C), float32 if H and A are, else float64.
+    Raises ValueError for bad arguments. Cost: O(n m K C), and memory for m K C numbers, or 2^24
+    where these are more. Source: beyond the thesis, Proposition 5.K.
+
+    >>> logits([[1, 2]], [[1, 1], [0, -1]], [0, 5], [[1, 1], [1, 0]], 0.5).tolist()
+    [[[6.0, 1.0]], [[2.0, 5.0]]]
+    """
+    H, A, beta, q = _layer(H, A, beta, q)
+    masks = np.asarray(masks)
+    if masks.ndim != 2 or masks.shape[1] != H.shape[1] or not len(masks):
+        raise ValueError(
+            f"masks must be (K, m) with m = {H.shape[1]} units, but its shape is {masks.shape}."
+        )
+    if not ((masks == 0) | (masks == 1)).all():
+        raise ValueError("masks must contain only zeros and ones, but it contains others.")
+    A, many = A / q, max(1, BLOCK // A.size)
+    found = np.empty((len(masks), len(H), len(A)), H.dtype)
+    for k in range(0, len(masks), many):
+        kept = masks[k : k + many, None].astype(H.dtype)  # (K, 1, m)
+        side_by_side = H @ (kept * A).reshape(-1, A.shape[1]).T  # (n, K C)
+        found[k : k + many] = side_by_side.reshape(len(H), -1, len(A)).swapaxes(0, 1)
+    found += beta
+    return found
+
+
+def moments(H, A, beta, q):
+    """Mean and covariance of the logits of each input over a random mask, exactly.
+
+    Arguments, errors and precision as in `logits`. Returns the mean (n, C), which is what the full
+    network says, and the covariance (n, C, C). Cost: O(n m C^2), that of 5 to 10 sub-networks for
+    10 classes. Source: beyond the thesis, Proposition 5.K.
+
+    >>> mean, covariance = moments([[1, 2]], [[1, 1], [0, -1]], [0, 5], 0.5)
+    >>> mean.tolist(), covariance.tolist()
+    ([[3.0, 3.0]], [[[5.0, -4.0], [-4.0, 4.0]]])
+    """
+    H, A, beta, q = _layer(H, A, beta, q)
+    pairs = (A[:, None] * A).reshape(-1, A.shape[1])  # (C C, m)
+    covariance = (1 - q) / q * (H**2 @ pairs.T)
+    return H @ A.T + beta, covariance.reshape(-1, len(A), len(A))
+
+
+def predicted_accuracy(mean, covariance, labels, rng, draws=256):
+    """The probability that each input is classified correctly, if its logits were Gaussian.
+
+    No mask is drawn. mean: (n, C). covariance: (n, C, C). labels: (n,) in 0..C-1. rng: NumPy
+    Generator, or a seed. draws: of Gaussian logits for each input, at least 1. Returns (n,) float64
+    with a standard error of at most 1 / (2 sqrt(draws)) each, independently; their mean predicts
+    the mean accuracy of the sub-networks. Raises ValueError for bad arguments.
+    Cost: O(n C^2 (C + draws)). Source: beyond the thesis.
+    """
+    mean = arguments.matrix("mean", mean)
+    n, C = mean.shape
+    covariance = arguments.reals("covariance", covariance)
+    if covariance.shape != (n, C, C):
+        raise ValueError(f"covariance must be {(n, C, C)}, but its shape is {covariance.shape}.")
+    labels = np.asarray(labels)
+    if labels.shape != (n,) or not np.isin(labels, np.arange(C)).all():
+        raise ValueError(f"labels must be {n} numbers from 0 to {C - 1}, one for each input.")
+    draws = arguments.positive_integer("draws", draws)
+    values, W = np.linalg.eigh(covariance)
+    root = W * np.sqrt(np.maximum(values, 0))[:, None]  # root root^T is the covariance
+    noise = arguments.generator(rng).standard_normal((n, draws, C))
+    drawn = (mean[:, None] + noise @ root.mT).argmax(-1)
+    return (drawn == labels[:, None]).mean(1)
+
+
+def _layer(H, A, beta, q):
+    """A layer in one precision, checked: float32 stays float32."""
+    single = all(getattr(a, "dtype", None) == np.float32 for a in (H, A))
+    H, A = arguments.matrix("H", H), arguments.matrix("A", A)
+    if A.shape[1] != H.shape[1]:
+        raise ValueError(f"A must have {H.shape[1]} columns, one a unit, not {A.shape[1]}.")
+    beta = arguments.vector("beta", beta)
+    if len(beta) != len(A):
+        raise ValueError(f"beta must have {len(A)} entries, one a class, not {len(beta)}.")
+    q = arguments.keep_probability(q)
+    return *(a.astype(np.float32 if single else float) for a in (H, A, beta)), q

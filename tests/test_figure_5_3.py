@@ -1,0 +1,119 @@
+"""The experiment of Section 5.5: its samples, its steps, and what it measures, by other routes."""
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from runproofs import data
+from runproofs.networks import subnetworks
+from runproofs.reproductions import ch5
+
+
+def modules(network, side):
+    """The same network from torch's parts, up to the wide layer's ReLU, and its output layer."""
+    padding = 1 if side == 8 else 0
+    kernel = network.body[0].shape[-1]
+    first = nn.Conv2d(1, 6, kernel, padding=padding), nn.Conv2d(6, 16, kernel, padding=padding)
+    dense = nn.Linear(network.body[4].shape[1], 64), nn.Linear(64, len(network.wide[0]))
+    out = nn.Linear(len(network.wide[0]), 10)
+    tensors = *network.body, *network.wide[:2], network.wide[2].T, network.beta
+    layers = *first, *dense, out
+    for layer, W, b in zip(layers, tensors[::2], tensors[1::2], strict=True):
+        layer.weight.data, layer.bias.data = W.detach().clone(), b.detach().clone()
+    parts = []
+    for layer in first:
+        parts += [layer, nn.ReLU(), nn.MaxPool2d(2)]
+    parts.append(nn.Flatten())
+    for layer in dense:
+        parts += [layer, nn.ReLU()]
+    return nn.Sequential(*parts), out
+
+
+def test_every_fourth_digit_is_held_out():
+    (_, Y), (x, y) = ch5.samples("digits")
+    digits = data.digits()
+    assert (len(Y), len(y)) == (1348, 449)
+    np.testing.assert_array_equal(x.flatten(1), digits.pixels[3::4].astype(np.float32))
+    np.testing.assert_array_equal(y, digits.labels[3::4])
+    assert sorted(torch.cat([Y, y]).tolist()) == sorted(digits.labels.tolist())
+    few = ch5.samples("digits", 100)[1]
+    assert torch.equal(few[0], x[::4])
+    assert torch.equal(few[1], y[::4])
+
+
+@pytest.mark.parametrize("side", [8, 28])
+def test_the_start_and_the_network(side):
+    network = ch5.start(side, 30, torch.Generator().manual_seed(0))
+    for tensor, fan_in in zip(
+        (*network.body, *network.wide, network.beta),
+        [k for k in (9 if side == 8 else 25, 54 if side == 8 else 150) for _ in "Wb"]
+        + [64 if side == 8 else 256] * 2 + [64, 64, 30, 30],
+        strict=True,
+    ):  # fmt: skip
+        assert 0.6 < tensor.abs().max().item() * fan_in**0.5 <= 1
+    x = torch.rand((5, 1, side, side), generator=torch.Generator().manual_seed(1))
+    H, A, beta = ch5.activations(network, x)
+    hidden, out = modules(network, side)
+    np.testing.assert_allclose(H, hidden(x).detach(), rtol=1e-4, atol=1e-6)
+    np.testing.assert_allclose(H @ A.T + beta, out(hidden(x)).detach(), rtol=1e-4, atol=1e-6)
+
+
+@pytest.mark.parametrize("rate", [0.0, 0.8])
+def test_steps_are_those_of_the_masked_network(rate):
+    (X, Y), (x, _) = ch5.samples("digits")
+    network = ch5.start(8, 40, torch.Generator().manual_seed(2))
+    hidden, out = modules(network, 8)
+    optimizer = torch.optim.SGD([*hidden.parameters(), *out.parameters()], lr=0.5)
+    how = {"epochs": 2, "batch": 24}
+    draws = list(ch5._draws(60, 40, 1 - rate, **how, generator=torch.Generator().manual_seed(3)))
+    assert [len(chosen) for chosen, _ in draws] == [24, 24, 12] * 2
+    for chosen, kept in draws:
+        mask = torch.zeros(40)
+        mask[kept] = 1 / (1 - rate)
+        optimizer.zero_grad()
+        nn.functional.cross_entropy(out(hidden(X[chosen]) * mask), Y[chosen]).backward()
+        optimizer.step()
+    seen = []
+    run = ch5.train(
+        network, X[:60], Y[:60], rate, **how, step_size=0.5, every=2,
+        generator=torch.Generator().manual_seed(3),
+        observe=lambda net, recent: seen.append([r.tolist() for r in recent]) or {},
+    )  # fmt: skip
+    assert run.times.tolist() == [0, 2, 4, 6]
+    assert seen[1] == [kept.tolist() for _, kept in draws[:2]]
+    H, A, beta = ch5.activations(run.network, x)
+    np.testing.assert_allclose(H @ A.T + beta, out(hidden(x)).detach(), rtol=1e-3, atol=1e-5)
+
+
+def test_measure_by_a_loop_over_the_masks(monkeypatch):
+    _, (x, y) = ch5.samples("digits")
+    network = ch5.start(8, 12, torch.Generator().manual_seed(4))
+    masks = np.random.default_rng(5).random((6, 12)) < 0.5
+    H, A, beta = layer = ch5.activations(network, x)
+    z = H @ A.T + beta
+    monkeypatch.setattr(ch5, "MEMORY", 1000)  # six parts
+    found = ch5.measure(network, x, y, masks, 0.5, np.random.default_rng(0))
+    assert found["full"] == pytest.approx((z.argmax(1) == y.numpy()).mean())
+    right = [(((H * b) @ A.T / 0.5 + beta).argmax(1) == y.numpy()).mean() for b in masks]
+    np.testing.assert_allclose(found["masked"], right, atol=1 / 448)
+    log_p = z - np.log(np.exp(z).sum(1, keepdims=True))
+    assert found["loss"] == pytest.approx(-log_p[np.arange(len(y)), y].mean(), rel=1e-5)
+    p = subnetworks.predicted_accuracy(*subnetworks.moments(*layer, 0.5), y.numpy(), 1, draws=4000)
+    assert found["gaussian"] == pytest.approx(p.mean(), abs=0.01)
+
+
+def test_curves():
+    short = {**ch5.DIGITS, "epochs": 3, "times": 3, "masks": 7, "rate": 0.8}
+    found = ch5.curves(**short, width=40, trained=None, seed=1)
+    assert found["times"].tolist() == [0, 16, 45, 129]
+    assert {k: v.shape for k, v in found.items()} == {
+        "times": (4,), "full": (4,), "loss": (4,), "gaussian": (4,), "fixed": (4, 7),
+        "recent": (4, ch5.RECENT), "half": (7,),
+    }  # fmt: skip
+    assert np.isnan(found["recent"]).sum(1).tolist() == [20, 4, 0, 0]
+    other = ch5.curves(**short, width=40, trained=0.0, seed=1)
+    np.testing.assert_array_equal(found["fixed"][0], other["fixed"][0])  # one start, one set
+    assert np.abs(found["loss"][1:] - other["loss"][1:]).min() > 1e-4
+    same = ch5.curves(**short | {"rate": 0.0}, width=40, trained=None, seed=1)
+    np.testing.assert_array_equal(same["fixed"], np.repeat(same["full"][:, None], 7, 1))
