@@ -183,7 +183,7 @@ ASKED = {"trained": None, "rate": 0.8, "times": 12, "masks": 100}
 figure_5_3 = experiment(
     "figure-5-3", over=("width", "seed"),
     quick={**ASKED, **DIGITS, "times": 6, "width": (100, 300, 1000), "seed": range(1)},
-    paper={**ASKED, **MNIST, "width": (100, 1000, 10_000), "seed": range(1)},
+    paper={**ASKED, **MNIST, "width": (100, 1000, 10_000), "seed": range(3)},
 )(curves)  # fmt: skip
 figure_5_3_wide = experiment(  # fewer epochs: a step takes up to twelve times as long
     "figure-5-3-wide", over=("width",),
