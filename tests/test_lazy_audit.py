@@ -98,6 +98,33 @@ def test_they_hold_for_unequal_top_weights_any_psi_and_short_inputs():
     assert worst(lazy_audit.always(seen))["(5.11), triangle"] < -0.1
 
 
+def test_a_competitor_outside_of_the_ball_breaks_the_distance_of_a_projected_run():
+    """One row on the sphere, turned by the projection from W_1 = (2, 0) towards x, away from U."""
+    net = TwoLayerNetwork([[2.0, 0.0]], [1.0], 0)
+    x = np.array([[0.5, np.sqrt(0.75)]])
+    for radius, holds in ((2.0, False), (np.inf, True)):
+        steps = lazy.algorithm_4(net, x, [1], 1.0, step_size=LN_2, rng=0, radius=radius)
+        seen = lazy_audit.audit(steps, 20, np.array([[1.0, 0.0]]), 20.0, step_size=LN_2)
+        slack = worst(lazy_audit.always(seen))
+        assert (slack["(5.12), distance"] > 0) == holds
+        assert (slack["(5.3), projection"] >= 0) == holds
+        assert slack["(5.3), one step"] >= 0
+        assert slack["(5.11), triangle"] >= -1e-12  # W_1 itself is in the ball
+
+
+def test_a_row_outside_of_the_ball_at_the_start_breaks_the_triangle():
+    net = TwoLayerNetwork([[3.0]], [1.0], 0)
+    steps = lazy.algorithm_4(net, [[1]], [1], 1.0, step_size=LN_2, rng=0, radius=2.0)
+    seen = lazy_audit.audit(steps, 1, np.ones((1, 1)), 0, step_size=LN_2)
+    assert lazy_audit.always(seen)["(5.11), triangle"].ratio[0] > 10
+
+
+def test_a_ratio_above_one_is_a_violation_and_nothing_else():
+    left, right = np.array([[1, 3, 0, -2, -1, 1e-16, 1, -1], [2, 2, 0, -1, -2, 0, 0, 2]])
+    ratio = lazy_audit.Inequality(left, right).ratio
+    assert ratio.tolist() == [0.5, 1.5, 0, 0, np.inf, 0, np.inf, -0.5]
+
+
 def test_an_active_projection_does_not_break_the_distances():
     rng = np.random.default_rng(1)
     net = lazy.start(20, 2, rng)
@@ -185,6 +212,8 @@ def test_bad_arguments_are_named():
     with pytest.raises(ValueError, match=r"psi\(W\) must have the shape of W"):
         lazy_audit.competitor(net, lambda z: z[0])
     for arguments, message in (
+        ((steps[:1], 1, V, 1), "steps must be at least 2"),
+        (([], 1, V, 1), "steps must be at least 2"),
         ((steps, 0, V, 1), "T must be"),
         ((steps, 3, V, 1), "steps must be at least 4"),
         ((steps, 2, V[:3], 1), "V must have the shape"),
