@@ -6,6 +6,7 @@ from itertools import islice
 import numpy as np
 import pytest
 
+from runproofs.bounds.lazy import RHO
 from runproofs.networks import lazy, lazy_audit
 from runproofs.networks.two_layer import TwoLayerNetwork, weight_gradient
 
@@ -160,6 +161,10 @@ def test_flips_in_dimension_one_are_equalities():
     flips = lazy_audit.always(moved_by(rows, 0.2))["(5.6), flips on V"]
     assert flips.left[1] == pytest.approx(0.3)
     assert flips.right[1] == pytest.approx(0.3)
+    rows = np.array([[0.1]] * 3 + [[0.5]] * 7)
+    falling = lazy_audit.always(moved_by(rows, -0.2))["(5.8), margin of V"]
+    assert falling.left[1] == pytest.approx(0.7)
+    assert falling.right[1] == pytest.approx(0.7)
     rows = np.full((10, 1), -0.2 + 1e-12)
     flips = lazy_audit.always(moved_by(rows, 0.2))["(5.7), flips on W_1"]
     assert flips.ratio[1] == pytest.approx(1)
@@ -184,7 +189,18 @@ def test_the_distance_is_nearly_reached():
     steps = lazy.algorithm_4(net, [[1]], [-1], 1.0, step_size=LN_2, rng=0)
     seen = lazy_audit.audit(steps, 1, V, 995, step_size=LN_2)
     distance = lazy_audit.always(seen)["(5.12), distance"]
-    assert distance.left[0] / LN_2 / 2 / 1000 * LN_2 == pytest.approx(0.9888, abs=1e-4)
+    assert distance.left[0] == pytest.approx(0.9888 * 2 * 1000, abs=0.2)
+    assert distance.ratio[0] == pytest.approx(0.9888, abs=1e-4)
+
+
+def test_the_largest_ratio_of_one_step():
+    steps = lazy.algorithm_4(
+        TwoLayerNetwork([[0.92142]], [1.0], 0), [[1]], [-1], 1.0, step_size=LN_2, rng=0
+    )
+    seen = lazy_audit.audit(steps, 1, np.zeros((1, 1)), 0, step_size=LN_2)
+    one = lazy_audit.always(seen)["(5.3), one step"]
+    assert one.left[0] == pytest.approx(np.log1p(np.exp(0.92142)))
+    assert one.ratio[0] == pytest.approx(1 / (2 - RHO))
 
 
 def test_events_and_promises_on_a_wide_run():
