@@ -216,6 +216,16 @@ def test_events_and_promises_on_a_wide_run():
     displacement = promised["Lemma 13 (1), displacement"].right
     assert displacement == pytest.approx(np.full((60, 2), 140 / gamma / 3000**0.5))
     assert promised["Lemma 13 (2), loss of U"].right[0, 0] == pytest.approx(1600 / 120 / LN_2)
+    strip = 3000 * seen.moved + np.sqrt(1500 * np.log(1800))
+    assert events["Lemma 16, flips"].right == pytest.approx(strip)
+    for name, left, right in (
+        ("(5.7), effect of flips", np.abs(seen.drift), 20 * gamma),
+        ("(5.8), five sevenths", 5 * gamma / 7, seen.margin),
+        ("(5.10), rows in the ball", seen.longest_half, 8),
+        ("(5.12), sqrt 2 lambda", np.sqrt(seen.distance_half), 40 * np.sqrt(2)),
+    ):
+        assert promised[name].left == pytest.approx(np.broadcast_to(left, (60, 2))), name
+        assert promised[name].right == pytest.approx(np.broadcast_to(right, (60, 2))), name
     turned = seen._replace(initial_margin=-seen.initial_margin, margin=-seen.margin)
     assert worst(lazy_audit.events(turned, gamma, 0.1))["Lemma 15, margin"] < 0
     assert worst(lazy_audit.promised(turned, gamma, 8.0))["(5.8), five sevenths"] < 0
