@@ -6,6 +6,7 @@ from itertools import islice
 import numpy as np
 import pytest
 
+from runproofs.bounds.lazy import RHO
 from runproofs.networks import lazy, lazy_audit
 from runproofs.networks.two_layer import TwoLayerNetwork, weight_gradient
 
@@ -98,6 +99,33 @@ def test_they_hold_for_unequal_top_weights_any_psi_and_short_inputs():
     assert worst(lazy_audit.always(seen))["(5.11), triangle"] < -0.1
 
 
+def test_a_competitor_outside_of_the_ball_breaks_the_distance_of_a_projected_run():
+    """One row on the sphere, turned by the projection from W_1 = (2, 0) towards x, away from U."""
+    net = TwoLayerNetwork([[2.0, 0.0]], [1.0], 0)
+    x = np.array([[0.5, np.sqrt(0.75)]])
+    for radius, holds in ((2.0, False), (np.inf, True)):
+        steps = lazy.algorithm_4(net, x, [1], 1.0, step_size=LN_2, rng=0, radius=radius)
+        seen = lazy_audit.audit(steps, 20, np.array([[1.0, 0.0]]), 20.0, step_size=LN_2)
+        slack = worst(lazy_audit.always(seen))
+        assert (slack["(5.12), distance"] > 0) == holds
+        assert (slack["(5.3), projection"] >= 0) == holds
+        assert slack["(5.3), one step"] >= 0
+        assert slack["(5.11), triangle"] >= -1e-12  # W_1 itself is in the ball
+
+
+def test_a_row_outside_of_the_ball_at_the_start_breaks_the_triangle():
+    net = TwoLayerNetwork([[3.0]], [1.0], 0)
+    steps = lazy.algorithm_4(net, [[1]], [1], 1.0, step_size=LN_2, rng=0, radius=2.0)
+    seen = lazy_audit.audit(steps, 1, np.ones((1, 1)), 0, step_size=LN_2)
+    assert lazy_audit.always(seen)["(5.11), triangle"].ratio[0] > 10
+
+
+def test_a_ratio_above_one_is_a_violation_and_nothing_else():
+    left, right = np.array([[1, 3, 0, -2, -1, 1e-16, 1, -1], [2, 2, 0, -1, -2, 0, 0, 2]])
+    ratio = lazy_audit.Inequality(left, right).ratio
+    assert ratio.tolist() == [0.5, 1.5, 0, 0, np.inf, 0, np.inf, -0.5]
+
+
 def test_an_active_projection_does_not_break_the_distances():
     rng = np.random.default_rng(1)
     net = lazy.start(20, 2, rng)
@@ -133,6 +161,10 @@ def test_flips_in_dimension_one_are_equalities():
     flips = lazy_audit.always(moved_by(rows, 0.2))["(5.6), flips on V"]
     assert flips.left[1] == pytest.approx(0.3)
     assert flips.right[1] == pytest.approx(0.3)
+    rows = np.array([[0.1]] * 3 + [[0.5]] * 7)
+    falling = lazy_audit.always(moved_by(rows, -0.2))["(5.8), margin of V"]
+    assert falling.left[1] == pytest.approx(0.7)
+    assert falling.right[1] == pytest.approx(0.7)
     rows = np.full((10, 1), -0.2 + 1e-12)
     flips = lazy_audit.always(moved_by(rows, 0.2))["(5.7), flips on W_1"]
     assert flips.ratio[1] == pytest.approx(1)
@@ -157,7 +189,18 @@ def test_the_distance_is_nearly_reached():
     steps = lazy.algorithm_4(net, [[1]], [-1], 1.0, step_size=LN_2, rng=0)
     seen = lazy_audit.audit(steps, 1, V, 995, step_size=LN_2)
     distance = lazy_audit.always(seen)["(5.12), distance"]
-    assert distance.left[0] / LN_2 / 2 / 1000 * LN_2 == pytest.approx(0.9888, abs=1e-4)
+    assert distance.left[0] == pytest.approx(0.9888 * 2 * 1000, abs=0.2)
+    assert distance.ratio[0] == pytest.approx(0.9888, abs=1e-4)
+
+
+def test_the_largest_ratio_of_one_step():
+    steps = lazy.algorithm_4(
+        TwoLayerNetwork([[0.92142]], [1.0], 0), [[1]], [-1], 1.0, step_size=LN_2, rng=0
+    )
+    seen = lazy_audit.audit(steps, 1, np.zeros((1, 1)), 0, step_size=LN_2)
+    one = lazy_audit.always(seen)["(5.3), one step"]
+    assert one.left[0] == pytest.approx(np.log1p(np.exp(0.92142)))
+    assert one.ratio[0] == pytest.approx(1 / (2 - RHO))
 
 
 def test_events_and_promises_on_a_wide_run():
@@ -173,6 +216,16 @@ def test_events_and_promises_on_a_wide_run():
     displacement = promised["Lemma 13 (1), displacement"].right
     assert displacement == pytest.approx(np.full((60, 2), 140 / gamma / 3000**0.5))
     assert promised["Lemma 13 (2), loss of U"].right[0, 0] == pytest.approx(1600 / 120 / LN_2)
+    strip = 3000 * seen.moved + np.sqrt(1500 * np.log(1800))
+    assert events["Lemma 16, flips"].right == pytest.approx(strip)
+    for name, left, right in (
+        ("(5.7), effect of flips", np.abs(seen.drift), 20 * gamma),
+        ("(5.8), five sevenths", 5 * gamma / 7, seen.margin),
+        ("(5.10), rows in the ball", seen.longest_half, 8),
+        ("(5.12), sqrt 2 lambda", np.sqrt(seen.distance_half), 40 * np.sqrt(2)),
+    ):
+        assert promised[name].left == pytest.approx(np.broadcast_to(left, (60, 2))), name
+        assert promised[name].right == pytest.approx(np.broadcast_to(right, (60, 2))), name
     turned = seen._replace(initial_margin=-seen.initial_margin, margin=-seen.margin)
     assert worst(lazy_audit.events(turned, gamma, 0.1))["Lemma 15, margin"] < 0
     assert worst(lazy_audit.promised(turned, gamma, 8.0))["(5.8), five sevenths"] < 0
@@ -185,6 +238,8 @@ def test_bad_arguments_are_named():
     with pytest.raises(ValueError, match=r"psi\(W\) must have the shape of W"):
         lazy_audit.competitor(net, lambda z: z[0])
     for arguments, message in (
+        ((steps[:1], 1, V, 1), "steps must be at least 2"),
+        (([], 1, V, 1), "steps must be at least 2"),
         ((steps, 0, V, 1), "T must be"),
         ((steps, 3, V, 1), "steps must be at least 4"),
         ((steps, 2, V[:3], 1), "V must have the shape"),

@@ -6,6 +6,7 @@ the proof speaks of at each step of a run of Algorithm 4, for one run or a batch
 proof rests, and `promised` its conclusions, which need a huge width.
 """
 
+from itertools import islice, pairwise
 from math import log, sqrt
 from typing import NamedTuple
 
@@ -24,8 +25,15 @@ class Inequality(NamedTuple):
 
     @property
     def ratio(self):
-        """left / right, and 0 where both are."""
-        return self.left / np.where((self.left == 0) & (self.right == 0), 1, self.right)
+        """Larger than 1 just where the inequality is violated: left / right if right > 0.
+
+        Where right <= 0 there is no ratio to speak of: 0 if it holds up to rounding, infinity if
+        not.
+        """
+        violated = self.left > self.right + 1e-12 * np.maximum(1, np.abs(self.right))
+        positive = self.right > 0
+        quotient = self.left / np.where(positive, self.right, 1)
+        return np.where(positive, quotient, np.where(violated, np.inf, 0))
 
 
 class Audit(NamedTuple):
@@ -94,26 +102,19 @@ def audit(steps, T, V, lam, *, step_size):
     True
     """
     T, lam = arguments.positive_integer("T", T), arguments.nonnegative("lam", lam)
-    step_size, V = (
-        arguments.positive("step_size", step_size),
-        arguments.matrix("V", V, batched=True),
-    )
-    steps = iter(steps)
-    try:
-        step = next(steps)
-        first, rows = step.network, []
-        if V.shape != first.W.shape:
-            raise ValueError(
-                f"V must have the shape of W, {first.W.shape}, but its shape is {V.shape}."
-            )
-        U, distance = first.W + lam * V, lam**2 * _square(V)
-        for _ in range(T):
-            following = next(steps)
-            row = _measure(step, following, first.W, U, V, step_size)
-            rows.append((*row[:13], distance, *row[13:]))
-            step, distance = following, row[14]
-    except StopIteration:
-        raise ValueError(f"steps must be at least {T + 1}, but there are fewer.") from None
+    step_size = arguments.positive("step_size", step_size)
+    V = arguments.matrix("V", V, batched=True)
+    rows, W_1 = [], None
+    for step, following in pairwise(islice(steps, T + 1)):
+        if W_1 is None:
+            W_1 = step.network.W
+            if V.shape != W_1.shape:
+                raise ValueError(
+                    f"V must have the shape of W, {W_1.shape}, but its shape is {V.shape}."
+                )
+        rows.append(_measure(step, following, W_1, V, lam, step_size))
+    if len(rows) < T:
+        raise ValueError(f"steps must be at least {T + 1}, but there are fewer.")
     columns = (np.array(column) for column in zip(*rows, strict=True))
     return Audit(*columns, V.shape[-2], lam, step_size)
 
@@ -122,9 +123,9 @@ def always(seen):
     """The inequalities of the proof that hold along every run: a dict of `Inequality` by name.
 
     They need |x| <= 1, |a_r| <= 1, |v_r| <= m^{-1/2} and a step size of at most ln 2, and
-    nothing else of data, start, width, masks and lam. With a projection, those of the name "(5.3),
-    projection" and "(5.11), triangle" need the rows of U and of W_1 in its ball, and "(5.11),
-    margin" that it has done nothing so far.
+    nothing else of data, start, width, masks and lam, as long as nothing is projected. Where the
+    projection acts, "(5.3), projection" and "(5.12), distance" need the rows of U in its ball,
+    "(5.11), triangle" those of W_1, and "(5.11), margin" can fail.
     Source: thesis, Section 5.4, with its 5 gamma / 7 replaced by the least margin of V so far.
     """
     m, eta = seen.m, seen.step_size
@@ -156,11 +157,14 @@ def events(seen, gamma, delta):
 
     gamma: the margin of Assumption 2 at the run's keep probability. delta: in (0, 1). All of them
     hold at all steps with probability at least 1 - delta, if |x| = 1, signs a_r, and a Gaussian
-    start. Lemma 16 is taken at the measured displacement, as it holds for all radii D at once.
+    start. Lemma 16 is taken at the measured displacement: it holds for all radii D at once, by the
+    one-sided inequality of Dvoretzky, Kiefer and Wolfowitz with Massart's constant.
     Raises ValueError for bad arguments. Source: thesis, Lemmas 14-16.
     """
-    gamma, third = _event_arguments(seen, gamma, delta)
-    ones = np.ones_like(seen.loss)
+    gamma, delta = arguments.positive("gamma", gamma), arguments.positive("delta", delta)
+    if delta >= 1:
+        raise ValueError(f"delta must be smaller than 1, but it was {delta}.")
+    third, ones = log(3 * len(seen.loss) / delta), np.ones_like(seen.loss)
     deviation = seen.m * seen.moved + sqrt(seen.m / 2 * third)
     both = {
         "Lemma 14, output": (np.abs(seen.initial), sqrt(2 * (third + log(2))) * ones),
@@ -196,10 +200,10 @@ def promised(seen, gamma, radius):
 # ----------------------------------------------------------------------------------------- helpers
 
 
-def _measure(step, following, W_1, U, V, step_size):
-    """The columns of `Audit` at one step, without `distance`."""
+def _measure(step, following, W_1, V, lam, step_size):
+    """The columns of `Audit` at one step."""
     network, x, y, mask, z = step
-    x, y, W = np.asarray(x), np.asarray(y), network.W
+    x, y, W, U = np.asarray(x), np.asarray(y), network.W, W_1 + lam * V
     kept = y[..., None] * network.a * mask
     hidden = preactivations(network, x)
     at_start, of_V, of_U = (np.einsum("...md,...d->...m", M, x) for M in (W_1, V, U))
@@ -227,6 +231,7 @@ def _measure(step, following, W_1, U, V, step_size):
         _longest(half),
         _longest(after - half),
         np.einsum("...md,...md->...", half - W_1, V),
+        _square(W - U),
         _square(half - U),
         _square(after - U),
         lazy.loss(z),
@@ -241,11 +246,3 @@ def _square(M):
 
 def _longest(M):
     return np.sqrt(np.einsum("...md,...md->...m", M, M).max(-1))
-
-
-def _event_arguments(seen, gamma, delta):
-    """gamma, and ln(3T / delta)."""
-    gamma, delta = arguments.positive("gamma", gamma), arguments.positive("delta", delta)
-    if delta >= 1:
-        raise ValueError(f"delta must be smaller than 1, but it was {delta}.")
-    return gamma, log(3 * len(seen.loss) / delta)
