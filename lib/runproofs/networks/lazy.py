@@ -124,9 +124,8 @@ def linearization(network, U, x, mask=1):
     """<grad g(x; W, B), U>: the network with the activations of W and the weights of U.
 
     network: holds W. U: (..., m, d). x: (..., d). mask: (..., m), or 1 for all units. Linear in U,
-    and g(x; W, B) itself at U = W. Returns the batch shape. Raises ValueError for a U or x of another
-    shape. Cost: O(m d) a point.
-    Source: thesis, g_t^{(k)} of Section 5.2.1.
+    and g(x; W, B) itself at U = W. Returns the batch shape. Raises ValueError for a U or x of
+    another shape. Cost: O(m d) a point. Source: thesis, g_t^{(k)} of Section 5.2.1.
 
     >>> net = TwoLayerNetwork([[1, 0], [0, -1]], [1, 1], 0)
     >>> float(linearization(net, np.array([[5, 0], [0, 5]]), [1, 1]))
