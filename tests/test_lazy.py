@@ -100,6 +100,12 @@ def test_the_linearization_reproduces_the_output_at_its_own_weights_only():
     assert not np.allclose(wanted, TwoLayerNetwork(other.W, network.a, 0)[mask](x), atol=0.05)
 
 
+def test_the_slope_at_a_kink_is_0():
+    network = TwoLayerNetwork([[0.0, 1.0], [1.0, 0.0]], [1.0, 1.0], 0)
+    assert (lazy.update(network, [1, 0], 1, [1, 1], step_size=1).W[0] == [0, 1]).all()
+    assert lazy.linearization(network, np.ones((2, 2)), [1, 0]) == 1
+
+
 def test_the_start_has_its_law():
     network = lazy.start(300, 5, 4, runs=(20,))
     assert network.W.shape == (20, 300, 5)
@@ -147,6 +153,11 @@ def test_noisy_xor_has_all_its_points_once_and_labels_by_the_first_two(d):
             lambda: lazy.update(START, [1, 0], 1, [1, 1, 0, 0], step_size=1, radius=0),
             "radius must",
         ),
+        (lambda: lazy.project_rows(START.W, -1), "radius must"),
+        (lambda: lazy.project_rows(START.W, np.nan), "radius must"),
+        (lambda: lazy.linearization(START, START.W[:1], [1, 0]), "U must have 4 rows"),
+        (lambda: lazy.linearization(START, START.W, [1, 0, 0]), "x must"),
+        (lambda: lazy.error(START, *lazy.noisy_xor(3)), "X must have 2 columns"),
         (
             lambda: lazy.algorithm_4(START, *lazy.xor(), 0, step_size=1, rng=0),
             "q must be a keep probability",

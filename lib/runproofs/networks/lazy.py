@@ -55,11 +55,13 @@ def start(m, d, rng, runs=()):
 def project_rows(W, radius):
     """The weights W (..., m, d) with each row of norm above `radius` shortened to it.
 
-    radius: larger than 0, or infinite. Cost: O(m d). Source: thesis, Pi_c of Algorithm 4.
+    radius: larger than 0, or infinite. Raises ValueError for another. Cost: O(m d).
+    Source: thesis, Pi_c of Algorithm 4.
 
     >>> project_rows(np.array([[3.0, 4.0], [0.0, 1.0]]), 2).tolist()
     [[1.2, 1.6], [0.0, 1.0]]
     """
+    radius = _radius(radius)
     if radius == inf:
         return W
     return W * (radius / np.maximum(np.linalg.norm(W, axis=-1, keepdims=True), radius))
@@ -122,16 +124,17 @@ def linearization(network, U, x, mask=1):
     """<grad g(x; W, B), U>: the network with the activations of W and the weights of U.
 
     network: holds W. U: (..., m, d). x: (..., d). mask: (..., m), or 1 for all units. Linear in U,
-    and g(x; W, B) itself at U = W. Returns the batch shape. Cost: O(m d) a point.
-    Source: thesis, g_t^{(k)} of Section 5.2.1.
+    and g(x; W, B) itself at U = W. Returns the batch shape. Raises ValueError for a U or x of
+    another shape. Cost: O(m d) a point. Source: thesis, g_t^{(k)} of Section 5.2.1.
 
     >>> net = TwoLayerNetwork([[1, 0], [0, -1]], [1, 1], 0)
     >>> float(linearization(net, np.array([[5, 0], [0, 5]]), [1, 1]))
     5.0
     """
-    x = arguments.points("x", x, network.W.shape[-1])
+    m, d = network.W.shape[-2:]
+    U, x = arguments.matrix("U", U, rows=m, columns=d, batched=True), arguments.points("x", x, d)
     active = preactivations(network, x) > 0
-    values = (np.asarray(U) @ x[..., None])[..., 0]
+    values = (U @ x[..., None])[..., 0]
     return (network.a * mask * active * values).sum(-1)
 
 
