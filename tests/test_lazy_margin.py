@@ -94,6 +94,31 @@ def test_small_sets(n):
         assert values.min() >= found.lower - 1e-12
 
 
+@pytest.mark.parametrize("scale", [1e-300, 1e-170, 1e170, 1e305])
+def test_lengths_whose_square_is_no_number(scale):
+    X, y = FIVE
+    for margin in planar_margin, kernel_margin:
+        found, expected = margin(scale * X, y), margin(X, y)
+        bounds = np.array([found.lower, found.upper]) / scale
+        np.testing.assert_allclose(bounds, expected[:2], rtol=0, atol=1e-8)
+    tiny = X * np.array([[1], [1e-310], [1], [1], [1]])
+    assert planar_margin(tiny, y).upper <= 1e-8
+    np.testing.assert_array_equal(arcs(scale * X).active, arcs(X).active)
+
+
+@pytest.mark.parametrize("apart", [1e-3, 1e-6, 1e-9, 1e-12, 1e-15])
+def test_points_that_nearly_coincide(apart):
+    rng = np.random.default_rng(3)
+    X = np.repeat(rng.standard_normal((10, 2)), 2, axis=0)
+    X[1::2] += apart * rng.standard_normal((10, 2))
+    for y in np.tile([1.0, -1], 10), np.repeat(rng.choice([-1.0, 1], 10), 2):
+        found = planar_margin(X, y)
+        lower, upper = bounds_by_hand(found, X, y) if apart > 1e-8 else found[:2]
+        assert 0 <= found.upper - found.lower <= 1e-8
+        assert [found.lower, found.upper] == pytest.approx([lower, upper], abs=1e-9)
+        assert found.lower <= apart or y[0] == y[1]
+
+
 def test_closed_forms():
     assert planar_margin(*CORNERS).lower == pytest.approx(np.sqrt(2) / 4, abs=1e-9)
     for angle in (0.05, 0.3, 1, 2, 3, np.pi):

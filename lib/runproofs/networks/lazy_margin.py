@@ -16,7 +16,7 @@ from scipy.linalg import solve_triangular
 from runproofs import _arguments as arguments
 from runproofs.networks import arrangement
 
-PRECISION = 1e-10  # how near the two bounds come, for points of length at most 1
+PRECISION = 1e-10  # how near the two bounds come, for points with entries at most 1
 REDUCTION = 0.1  # of the barrier's weight, from one centre to the next
 CENTRED = 0.1  # decrement at a centre, in units of that weight
 STEPS = 30  # of Newton's method, at most, for one centre
@@ -53,9 +53,9 @@ class PlanarMargin(NamedTuple):
 
 
 class KernelMargin(NamedTuple):
-    """The margin of a kernel machine lies between lower, its least one, and upper."""
+    """The margin of a kernel machine lies between lower, which a plane proves, and upper."""
 
-    lower: float  # the least margin of the separating plane that alpha spans
+    lower: float  # the least margin of one plane, a functional of norm at most 1
     upper: float  # (alpha^T K alpha)^{1/2}
     alpha: np.ndarray  # (n,), at least 0 with sum 1
 
@@ -70,7 +70,7 @@ def arcs(X):
     ([0.25, 0.25, 0.25, 0.25], [[0, 0], [1, 0], [1, 1], [0, 1]])
     """
     X = arguments.matrix("X", X, columns=2)
-    found = arrangement.rays(X)
+    found = arrangement.rays(X / _largest(X, axis=1))
     start = np.append(-np.pi, found.angle)  # the arc that holds the negative first axis, cut there
     length = np.diff(start, append=np.pi)
     active = arrangement.sector_sums(found, np.eye(len(X))).T > 0.5
@@ -103,7 +103,7 @@ def planar_margin(X, y, q=1.0):
     y = _labels(y, len(X))
     q = arguments.keep_probability(q)
     found = arcs(X)
-    scale = np.linalg.norm(X, axis=1).max() or 1.0
+    scale = _largest(X)
     # pushes[k, :, i] = E[y_i x_i 1{z in arc k, z^T x_i > 0}] / scale
     pushes = found.mass[:, None, None] * (found.active[:, None] * (y[:, None] * X / scale).T)
     alpha, psi = _centre_path(pushes)
@@ -138,9 +138,10 @@ def kernel_margin(X, y, q=1.0):
     """gamma_svm, the hard margin without bias for `feature_kernel`, times q, in any dimension.
 
     X: (n, d). y: (n,), labels -1 and 1. q: keep probability in (0, 1]. Returns a `KernelMargin`;
-    lower is 0 if alpha separates nothing. Above 0.001 |x|, x the longest point, the bounds agree to
-    1e-8 |x|; a margin of 0 is enclosed to some 1e-7 |x|, the root of a rounding. Raises ValueError
-    for bad arguments. Cost: O(n^2 d) for the kernel, O(n^3) or somewhat more for the weights.
+    lower is 0 if no plane is found that separates. Above 0.001 |x|, x the longest point, the bounds
+    agree to 1e-8 |x|; a margin of 0 is enclosed to some 1e-7 |x|, the root of a rounding. Raises
+    ValueError for bad arguments. Cost: O(n^2 d) for the kernel, O(n^3) or somewhat more for the
+    weights.
     Source: beyond the thesis, Proposition 5.A. It is an upper bound of gamma(q).
 
     >>> round(kernel_margin([[0.6, 0.8]], [1]).upper, 6)
@@ -149,7 +150,7 @@ def kernel_margin(X, y, q=1.0):
     X = arguments.matrix("X", X)
     y = _labels(y, len(X))
     q = arguments.keep_probability(q)
-    scale = np.linalg.norm(X, axis=1).max() or 1.0
+    scale = _largest(X)
     K = y[:, None] * feature_kernel(X / scale) * y
     values, W = np.linalg.eigh(K)
     root = np.sqrt(np.maximum(values, 0))[:, None] * W.T
@@ -199,6 +200,12 @@ def sampled_margins(psi, X, y, z, mask=1):
 def _labels(y, n):
     y = arguments.points("y", y, n, axes=1)
     return arguments.signs("y", y)
+
+
+def _largest(X, axis=None):
+    """The largest modulus of an entry, or 1 in place of 0: its square does not overflow."""
+    largest = np.abs(X).max(axis, keepdims=axis is not None)
+    return np.where(largest > 0, largest, 1.0)
 
 
 def _centre_path(pushes):
