@@ -80,6 +80,8 @@ def test_the_two_bounds_are_what_psi_and_alpha_prove_and_they_meet(kind, seed):
     machine = kernel_margin(X, y, 0.7)
     assert found.lower <= machine.upper + 1e-12
     assert machine.lower**2 <= 0.7 * found.upper * longest + 1e-12
+    separable = machine.upper > 0.001 * longest
+    assert -1e-12 <= machine.upper - machine.lower <= (1e-8 if separable else 1e-6) * longest
 
 
 @pytest.mark.parametrize("n", range(1, 7))
