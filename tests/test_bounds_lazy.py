@@ -103,6 +103,12 @@ def test_mask_aware_width_by_bisection_and_both_branches():
     assert branches == {True, False}
 
 
+def test_widths_are_at_least_one():
+    """No data have a margin beyond 1 / 2: only there the floor acts."""
+    assert lazy.theorem_14_width(100, LN2, 10, 1) == 1
+    assert lazy.mask_aware_width(1e9, 1e-9, LN2, 10, 1) == 1
+
+
 def test_widths_broadcast_and_scale_with_the_keep_probability():
     q = np.array([1, 0.5])
     old = q * lazy.theorem_14_width(q * XOR, LN2, 1e6, 2)
