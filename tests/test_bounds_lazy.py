@@ -103,6 +103,17 @@ def test_mask_aware_width_by_bisection_and_both_branches():
     assert branches == {True, False}
 
 
+@pytest.mark.parametrize("more", [1 + 1e-9, 2, 1e3, 1e9, 1e40])
+def test_every_larger_width_is_admitted(more):
+    q, T = np.array([[1], [0.3], [1e-4]]), np.array([1 / (2 * LN2), 1e3, 1e12])
+    m = more * lazy.mask_aware_width(0.5, q, LN2, T, 2)
+    assert (lazy.mask_aware(0.5, q, LN2, T, 2, m).width < m).all()
+    for projection in (True, False):
+        m = more * lazy.theorem_14_width(q / 2, LN2, T, 2, projection=projection)
+        c = lazy.start_radius(2, m) if projection else np.sqrt(2) + 1
+        assert (2401 * (2 / q) ** 6 * lazy.theorem_14_lambda(q / 2, LN2, T, m, c) ** 2 < m).all()
+
+
 def test_widths_are_at_least_one():
     """No data have a margin beyond 1 / 2: only there the floor acts."""
     assert lazy.theorem_14_width(100, LN2, 10, 1) == 1

@@ -111,7 +111,8 @@ def theorem_14_width(gamma, step_size, T, d, *, projection=True):
 
     gamma, step_size larger than 0, 2 eta T >= 1, d >= 1; ValueError otherwise. projection: the c of
     Theorem 14, else that of Theorem 5.I. The right side h(m) increases with m, so h(1), h(h(1)),
-    ... increase to its least fixed point; a real number. Source: beyond/width-power-of-q.
+    ... increase to its least fixed point; a real number. Every larger m is admitted, too. Source:
+    beyond/width-power-of-q.
 
     >>> f"{theorem_14_width(0.5, np.log(2), 5.7e5, 1):.3g}"
     '7.64e+09'
@@ -249,7 +250,7 @@ def mask_aware(g, q, step_size, T, d, m):
 def mask_aware_width(g, q, step_size, T, d):
     """The smallest width m >= 1 that Theorem 5.J admits, by the iteration of `theorem_14_width`.
 
-    Arguments and errors as in `mask_aware`. A real number.
+    Arguments and errors as in `mask_aware`. A real number; every larger m is admitted, too.
 
     >>> f"{mask_aware_width(np.sqrt(2) / 4, 1, np.log(2), 1e6, 2):.3g}"
     '4.85e+10'
