@@ -145,8 +145,8 @@ def concentration(total, delta, *, largest=1 / LN2, inflation=SUPERMARTINGALE):
     """inflation (X_1 + ... + X_t + M ln(1 / delta)) for 0 <= X_s <= M.
 
     With probability at least 1 - delta the sum of the conditional means of the X_s, each given
-    what came before it, stays below this for all t at once (SUPERMARTINGALE), or for one t
-    (FREEDMAN).
+    what came before it, stays below this for all t at once, if inflation is SUPERMARTINGALE or
+    larger; FREEDMAN, which is, follows from Freedman's inequality too, for one t.
     total: at least 0. delta: larger than 0 and below 1, up to rounding. largest: M, larger than 0,
     1 / ln 2 as for Q. Raises ValueError for bad arguments. Source: thesis/remark-5.4-martingale,
     beyond/theorem-15-constants.
