@@ -86,6 +86,17 @@ def test_steps_are_those_of_the_masked_network(rate):
     np.testing.assert_allclose(H @ A.T + beta, out(hidden(x)).detach(), rtol=1e-3, atol=1e-5)
 
 
+def test_draws_are_all_examples_in_new_orders_and_new_masks_that_keep_a_share_q():
+    draws = list(ch5._draws(60, 4000, 0.2, 2, 24, torch.Generator().manual_seed(6)))
+    epochs = [torch.cat([chosen for chosen, _ in draws[k : k + 3]]).tolist() for k in (0, 3)]
+    assert [sorted(epoch) for epoch in epochs] == [list(range(60))] * 2
+    assert epochs[0] != epochs[1]
+    masks = np.array([np.isin(np.arange(4000), kept) for _, kept in draws])
+    np.testing.assert_allclose(masks.mean(1), 0.2, atol=0.03)  # 5 standard deviations
+    both = (masks[1:] & masks[:-1]).mean(1)
+    np.testing.assert_allclose(both, 0.2**2, atol=0.016)
+
+
 def test_measure_by_a_loop_over_the_masks(monkeypatch):
     _, (x, y) = ch5.samples("digits")
     network = ch5.start(8, 12, torch.Generator().manual_seed(4))
