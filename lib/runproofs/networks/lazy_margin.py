@@ -101,7 +101,7 @@ def planar_margin(X, y, q=1.0):
     """
     X = arguments.matrix("X", X, columns=2)
     y = _labels(y, len(X))
-    q = arguments.keep_probability(q)
+    q = arguments.keep_probability(q, name="q")
     found = arcs(X)
     scale = _largest(X)
     # pushes[k, :, i] = E[y_i x_i 1{z in arc k, z^T x_i > 0}] / scale
@@ -149,7 +149,7 @@ def kernel_margin(X, y, q=1.0):
     """
     X = arguments.matrix("X", X)
     y = _labels(y, len(X))
-    q = arguments.keep_probability(q)
+    q = arguments.keep_probability(q, name="q")
     scale = _largest(X)
     K = y[:, None] * feature_kernel(X / scale) * y
     values, W = np.linalg.eigh(K)

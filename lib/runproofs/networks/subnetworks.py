@@ -48,8 +48,8 @@ def moments(H, A, beta, q):
     """Mean and covariance of the logits of each input over a random mask, exactly.
 
     Arguments, errors and precision as in `logits`. Returns the mean (n, C), which is what the full
-    network says, and the covariance (n, C, C). Cost: O(n m C^2), that of 5 to 10 sub-networks for
-    10 classes. Source: beyond the thesis, Proposition 5.K.
+    network says, and the covariance (n, C, C). Cost: O(n m C^2), that of C
+    sub-networks. Source: beyond the thesis, Proposition 5.K.
 
     >>> mean, covariance = moments([[1, 2]], [[1, 1], [0, -1]], [0, 5], 0.5)
     >>> mean.tolist(), covariance.tolist()
@@ -95,5 +95,5 @@ def _layer(H, A, beta, q):
     beta = arguments.vector("beta", beta)
     if len(beta) != len(A):
         raise ValueError(f"beta must have {len(A)} entries, one a class, not {len(beta)}.")
-    q = arguments.keep_probability(q)
+    q = arguments.keep_probability(q, name="q")
     return *(a.astype(np.float32 if single else float) for a in (H, A, beta)), q
