@@ -4,7 +4,7 @@ from functools import partial
 
 import numpy as np
 import torch
-from bench_shallow import seconds
+from bench_shallow import in_turn
 
 from runproofs.linear import ratings as factors
 
@@ -57,9 +57,7 @@ def steps():
         work, memory = factors._workspace(U, BATCH), torch.empty((BATCH, width))
         draw = factors._masks(RATE, np.random.default_rng(1), memory)
         calls.append(partial(in_place, U, V, *batch, draw, work))
-        # in turn, so that all meet the same load
-        rounds = [[seconds(f, 0.1) for f in calls] for _ in range(5)]
-        dense, sparse, ours = 1e3 * np.min(rounds, axis=0)
+        dense, sparse, ours = 1e3 * in_turn(calls, 0.1)
         yield (
             f"d = {width:3}  {dense:9.2f}{sparse:9.2f}{ours:8.2f}"
             f"{dense / ours:15.0f}{sparse / ours:15.1f}"

@@ -36,6 +36,11 @@ def seconds(f, budget=0.3):
     return best
 
 
+def in_turn(calls, budget, rounds=5):
+    """`seconds` of each call, the least of some rounds in which all meet the same load."""
+    return np.min([[seconds(f, budget) for f in calls] for _ in range(rounds)], axis=0)
+
+
 def spread(X):
     """Relative spread of the squared column norms."""
     squares = (X * X).sum(axis=0)
@@ -141,7 +146,7 @@ def descents():
         plain = partial(plain_descent, M, r, 0.5, 5, 0)
         ours = partial(landscape.descend, M, r, 0.5, 5, 0)
         assert np.allclose(plain().min(), ours().values.min(), rtol=1e-9)
-        a, b = np.min([(seconds(plain, 0.01), seconds(ours, 0.01)) for _ in range(3)], axis=0)
+        a, b = in_turn((plain, ours), 0.01, rounds=3)
         yield f"{f'{d} x {d}, r = {r}':24}{1e3 * a:9.1f}{1e3 * b:9.1f}{a / b:9.1f}"
 
 

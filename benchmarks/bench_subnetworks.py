@@ -4,7 +4,7 @@ from functools import partial
 
 import numpy as np
 import torch
-from bench_shallow import seconds
+from bench_shallow import in_turn
 from torch.nn.functional import linear
 
 from runproofs.networks import subnetworks
@@ -52,8 +52,7 @@ def products():
         ways = [partial(way, network, x, kept) for way in (passes, loop, product)]
         one, *others = (np.array([np.asarray(z) for z in way()]) for way in ways)
         assert np.abs(others - one).max() <= 1e-5 * np.abs(one).max()
-        rounds = [[seconds(way, 0.2) for way in ways] for _ in range(5)]
-        slow, middle, fast = 1e3 * np.min(rounds, axis=0)
+        slow, middle, fast = 1e3 * in_turn(ways, 0.2)
         yield (
             f"{side:2} x {side:2}, m = {width:4}    {slow:8.0f}{middle:8.0f}{fast:9.1f}"
             f"{slow / fast:18.0f}"
