@@ -7,7 +7,7 @@ import pytest
 from runproofs import masks
 from runproofs.book import sabotage, saboteur
 from runproofs.book.register import BOOK, CELL
-from runproofs.book.sabotage import Sabotage, break_library, replaced, sabotages
+from runproofs.book.sabotage import Sabotage, break_library, broken, replaced, sabotages
 from runproofs.linear.shallow import regularizer
 
 PAGE = """# A page
@@ -168,3 +168,10 @@ def test_every_piece_that_is_replaced_on_a_page_stands_there_once():
         if wrong.where == "page":
             cells = CELL.finditer((BOOK / f"{wrong.page}.md").read_text("utf-8"))
             replaced("\0".join(cell["code"] for cell in cells), wrong)  # or ValueError
+
+
+def test_every_piece_that_is_replaced_in_the_library_stands_there_once():
+    for wrong in sabotage.sabotages():
+        if wrong.where != "page":
+            function, code = broken(wrong)  # or ValueError, or SyntaxError
+            assert code != function.__code__, wrong

@@ -95,8 +95,8 @@ def _codes(code: CodeType):
             yield from _codes(constant)
 
 
-def break_library(sabotage: Sabotage) -> None:
-    """Give the function of the library the changed body, wherever it is imported already.
+def broken(sabotage: Sabotage):
+    """The function of the library that it changes, and the code that the function then has.
 
     Raises ValueError unless the piece occurs once in a function of that name.
     """
@@ -120,4 +120,13 @@ def break_library(sabotage: Sabotage) -> None:
     body = replaced("".join(lines[first : first + length]), sabotage)
     changed = "".join(lines[:first]) + body + "".join(lines[first + length :])
     codes = _codes(compile(changed, module.__file__, "exec"))
-    function.__code__ = next(code for code in codes if code.co_qualname == qualname)
+    return function, next(code for code in codes if code.co_qualname == qualname)
+
+
+def break_library(sabotage: Sabotage) -> None:
+    """Give the function of the library the changed body, wherever it is imported already.
+
+    Raises ValueError as :func:`broken` does.
+    """
+    function, code = broken(sabotage)
+    function.__code__ = code
