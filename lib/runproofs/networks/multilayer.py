@@ -1,0 +1,226 @@
+"""Multilayer ReLU networks with dropout on inputs and hidden nodes, exactly (Helmbold and Long).
+
+    W(x) = w^T h_{d-1} + b,   h_j = sigma(W_j h_{j-1} + b_j),   h_0 = x;
+
+dropout keeps each entry of h_0, ..., h_{d-1} with probability p, independently, and multiplies what
+it keeps by 1/p. Integers and Fractions stay exact: then every law and every criterion below is one
+of Fractions, and two of them are compared without a tolerance.
+"""
+
+from collections import defaultdict
+from dataclasses import dataclass
+from fractions import Fraction
+from numbers import Rational
+
+import numpy as np
+
+from runproofs import _arguments as arguments
+from runproofs import masks
+
+
+@dataclass(frozen=True, eq=False)
+class MultilayerNetwork:
+    """The network with weights W_1, ..., W_{d-1}, w and its biases, or a batch of networks.
+
+    weights: d arrays (..., n_j, n_{j-1}), the last one (..., 1, n_{d-1}). biases: d arrays
+    (..., n_j), the last one (..., 1); none are zeros. Numbers are Fractions if all of them are
+    integers or Fractions, and otherwise float64. Raises ValueError for shapes that do not fit.
+    Source: Helmbold and Long, Section 2.
+
+    >>> MultilayerNetwork([[[1, 1], [1, 1]], [[1, 1]]])([1, Fraction(-1, 3)])
+    Fraction(4, 3)
+    """
+
+    weights: tuple
+    biases: tuple | None = None
+
+    def __post_init__(self):
+        weights = [_numbers(f"weights[{j}]", W) for j, W in enumerate(self.weights)]
+        if not weights:
+            raise ValueError("weights must hold at least one layer, but it is empty.")
+        for j, W in enumerate(weights):
+            rows = 1 if j == len(weights) - 1 else None
+            columns = weights[j - 1].shape[-2] if j else None
+            if W.ndim < 2 or 0 in W.shape or rows not in (None, W.shape[-2]):
+                raise ValueError(
+                    f"weights[{j}] must be a matrix{' of one row' if rows else ''}, or a batch, "
+                    f"but its shape is {W.shape}."
+                )
+            if columns not in (None, W.shape[-1]):
+                raise ValueError(
+                    f"weights[{j}] must have {columns} columns, one for each node before it, "
+                    f"but its shape is {W.shape}."
+                )
+        biases = self.biases
+        if biases is None:
+            biases = [np.zeros(W.shape[-2], dtype=int) for W in weights]
+        biases = [_numbers(f"biases[{j}]", b) for j, b in enumerate(biases)]
+        if [b.shape[-1:] for b in biases] != [W.shape[-2:-1] for W in weights]:
+            raise ValueError(
+                f"biases must have lengths {[W.shape[-2] for W in weights]}, one for each node, "
+                f"but their shapes are {[b.shape for b in biases]}."
+            )
+        exact = all(array.dtype == object for array in weights + biases)
+        for name, arrays in (("weights", weights), ("biases", biases)):
+            kept = tuple(array if exact else array.astype(float) for array in arrays)
+            object.__setattr__(self, name, kept)
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """The numbers of nodes that dropout may drop: inputs, then each hidden layer."""
+        return tuple(W.shape[-1] for W in self.weights)
+
+    def __call__(self, x):
+        """W(x) at x (..., K). Raises ValueError for bad arguments. Cost: O(weights) a point."""
+        return dropout_output(self, x, [1] * len(self.weights), Fraction(1))
+
+
+def dropout_output(network, x, pattern, p):
+    """The output D(W, x, R) of the network with one dropout pattern R, or with a batch of them.
+
+    x: (..., K). pattern: d masks of zeros and ones, (..., K) for the inputs and (..., n_j) for each
+    hidden layer, or the number 1 where nothing is dropped. p: keep probability. All batch axes
+    broadcast; returns them. Raises ValueError for bad arguments. Cost: O(weights) a pattern.
+    Source: Helmbold and Long, Section 2.
+    """
+    h = _numbers("x", x)
+    p = _keep_probability(network, h, p)
+    if h.shape[-1:] != network.sizes[:1]:
+        raise ValueError(f"x must have a last axis of length {network.sizes[0]}, not {h.shape}.")
+    if len(pattern) != len(network.sizes):
+        raise ValueError(
+            f"pattern must hold {len(network.sizes)} masks, for the inputs and each hidden layer, "
+            f"but it holds {len(pattern)}."
+        )
+    for j, (W, b, mask) in enumerate(zip(network.weights, network.biases, pattern, strict=True)):
+        if j:
+            h = np.maximum(h, 0)
+        mask = np.asarray(mask)
+        if mask.ndim and mask.shape[-1] != W.shape[-1]:
+            raise ValueError(
+                f"pattern[{j}] must have a last axis of length {W.shape[-1]}, "
+                f"but its shape is {mask.shape}."
+            )
+        h = (W @ (mask * h / p)[..., None])[..., 0] + b
+    return h[..., 0][()]
+
+
+def all_patterns(network, p):
+    """All dropout patterns of a network, as `dropout_output` takes them, and their probabilities.
+
+    p: keep probability, a Fraction for exact probabilities. Returns d masks (2^N, n_j) and the
+    probabilities (2^N,), N the number of nodes that may be dropped. Raises ValueError for N > 20.
+    Cost: O(N 2^N).
+    """
+    listed, probabilities = masks.all_masks(sum(network.sizes), p)
+    return np.split(listed, np.cumsum(network.sizes)[:-1], axis=1), probabilities
+
+
+def output_law(network, x, p):
+    """The law of the output under dropout, pushed forward layer by layer.
+
+    x: (K,). p: keep probability. Returns a dictionary from the values of the output to their
+    probabilities, exact if network, x and p are. Partial sums that are equal are merged after each
+    node, so that layers of equal nodes are cheap at any width. Raises ValueError for bad arguments.
+    Cost: for each layer, states times nodes times nodes of the next layer, where the states are
+    the distinct partial sums: at most 2^n, and n + 1 where all terms are equal.
+
+    >>> network = MultilayerNetwork([[[1, 1], [1, 1]], [[1, 1]]])
+    >>> law = output_law(network, [1, -1], Fraction(1, 2))
+    >>> {int(value): str(law[value]) for value in sorted(law)}
+    {0: '13/16', 4: '1/8', 8: '1/16'}
+    """
+    x = _numbers("x", x)
+    p = _keep_probability(network, x, p)
+    if x.shape != network.sizes[:1]:
+        raise ValueError(f"x must be a point of {network.sizes[0]} inputs, not {x.shape}.")
+    law = {tuple(x): 1}
+    for j, (W, b) in enumerate(zip(network.weights, network.biases, strict=True)):
+        if W.ndim != 2:
+            raise ValueError("network must be a single one for its law, not a batch.")
+        pushed = defaultdict(int)
+        for h, probability in law.items():
+            if j:
+                h = [max(value, 0) for value in h]
+            for sums, chance in _sums(W, b, h, p).items():
+                pushed[sums] += probability * chance
+        law = pushed
+    return {value: chance for (value,), chance in law.items()}
+
+
+def half(x, y):
+    """The law P_(x,y): (x, y) or (0, 0), each with probability 1/2.
+
+    x: (K,). Returns a list of triples (probability, x, y). Source: Helmbold and Long, Definition 1.
+    """
+    return [(Fraction(1, 2), x, y), (Fraction(1, 2), 0 * np.asarray(x), 0)]
+
+
+def criterion(network, examples, p):
+    """The dropout criterion J_D: the mean of (D(W, x, R) - y)^2 over examples and patterns.
+
+    examples: triples (probability, x, y), x (K,). p: keep probability. Exact if all numbers are.
+    Raises ValueError for bad arguments. Cost: one `output_law` an example. Source: Helmbold and
+    Long, (1).
+    """
+    return sum(
+        weight * chance * (value - y) ** 2
+        for weight, x, y in examples
+        for value, chance in output_law(network, x, p).items()
+    )
+
+
+def risk(network, examples):
+    """The mean of (W(x) - y)^2 over examples, triples (probability, x, y). Cost: one pass each."""
+    return sum(weight * (network(x) - y) ** 2 for weight, x, y in examples)
+
+
+def squared_norm(network):
+    """The sum of the squares of all weights, biases left out; a batch of them for a batch."""
+    return sum((W**2).sum((-2, -1)) for W in network.weights)
+
+
+def penalised_risk(network, examples, lam):
+    """J_2: the risk and lam / 2 times the squared norm of the weights (biases are free).
+
+    lam: at least 0. Source: Helmbold and Long, Section 3.1.
+    """
+    return risk(network, examples) + lam * squared_norm(network) / 2
+
+
+def _sums(W, b, h, p):
+    """The law of W (r * h) / p + b over masks r: {sums: probability}."""
+    law = {tuple(b): 1}
+    for column, value in zip(W.T, h, strict=True):
+        if value == 0 or p == 1:
+            law = {_plus(sums, column * value): chance for sums, chance in law.items()}
+            continue
+        term, merged = column * value / p, defaultdict(int)
+        for sums, chance in law.items():
+            merged[sums] += (1 - p) * chance
+            merged[_plus(sums, term)] += p * chance
+        law = merged
+    return law
+
+
+def _keep_probability(network, x, p):
+    """p, a Fraction only where all numbers are exact."""
+    p = arguments.keep_probability(p, exact=True, name="p")
+    exact = x.dtype == network.weights[0].dtype == object
+    return p if exact else float(p)
+
+
+def _plus(sums, term):
+    return tuple(a + b for a, b in zip(sums, term, strict=True))
+
+
+def _numbers(name, x):
+    """x as an array of Fractions (dtype object) if all entries are rational, or of float64."""
+    array = np.asarray(x)
+    if array.dtype.kind in "iu" or (
+        array.dtype == object and all(isinstance(entry, Rational) for entry in array.flat)
+    ):
+        exact = np.empty(array.shape, dtype=object)
+        exact.flat = [Fraction(int(e) if isinstance(e, np.integer) else e) for e in array.flat]
+        return exact
+    return arguments.reals(name, array)

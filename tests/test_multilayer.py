@@ -1,0 +1,108 @@
+"""Multilayer networks with dropout: two exact routes agree, and bad arguments are named."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from runproofs.networks import multilayer
+from runproofs.networks.multilayer import MultilayerNetwork
+
+FIGURE_1 = MultilayerNetwork([[[1, 1], [1, 1]], [[1, 1]]])
+HALF = Fraction(1, 2)
+
+
+def drawn(rng, sizes):
+    """A rational network with biases."""
+    weights = [rng.integers(-3, 4, shape) for shape in zip(sizes[1:], sizes[:-1], strict=True)]
+    return MultilayerNetwork(
+        [W * Fraction(1, 2) for W in weights], [rng.integers(-2, 3, n) for n in sizes[1:]]
+    )
+
+
+@pytest.mark.parametrize("p", [HALF, Fraction(2, 3), Fraction(1, 5), Fraction(1)])
+@pytest.mark.parametrize("sizes", [(2, 3, 2, 1), (3, 4, 1), (2, 1)])
+def test_layer_by_layer_is_all_patterns(sizes, p):
+    rng = np.random.default_rng(7)
+    for _ in range(3):
+        network, x = drawn(rng, sizes), rng.integers(-3, 4, sizes[0])
+        patterns, chances = multilayer.all_patterns(network, p)
+        outputs = multilayer.dropout_output(network, x, patterns, p)
+        law = multilayer.output_law(network, x, p)
+        listed = {value: chances[outputs == value].sum() for value in set(outputs)}
+        assert {k: v for k, v in law.items() if v} == {k: v for k, v in listed.items() if v}
+        assert multilayer.criterion(network, [(1, x, 2)], p) == (chances * (outputs - 2) ** 2).sum()
+
+
+def test_figure_1_and_its_neighbours():
+    example = [(1, [1, -1], 8)]
+    assert multilayer.risk(FIGURE_1, example) == 64
+    assert multilayer.criterion(FIGURE_1, example, HALF) == 54
+    assert multilayer.criterion(FIGURE_1, example, Fraction(2, 3)) == Fraction(335, 6)
+    assert multilayer.squared_norm(FIGURE_1) == 6
+    assert multilayer.penalised_risk(FIGURE_1, example, HALF) == 64 + Fraction(3, 2)
+
+
+def test_biases_of_every_layer_count():
+    network = MultilayerNetwork([[[1, 1], [1, 1]], [[1, 1]]], [[0, HALF], [0]])
+    law = multilayer.output_law(network, [1, -1], HALF)
+    sixteenths = {value: chance * 16 for value, chance in law.items()}
+    assert sixteenths == {9: 1, 5: 1, 4: 1, 1: 4, 0: 9}
+    assert MultilayerNetwork([[[2]]], [[3]])([5]) == 13
+
+
+def test_exact_stays_exact_and_floats_stay_floats():
+    assert isinstance(FIGURE_1([1, 1]), Fraction)
+    floats = MultilayerNetwork([[[1.0, 1], [1, 1]], [[1, 1]]])
+    assert isinstance(floats([1, 1]), float)
+    assert multilayer.criterion(floats, [(1, [1, -1], 8)], HALF) == pytest.approx(54, rel=1e-12)
+    assert isinstance(multilayer.criterion(floats, [(1, [1, -1], 8)], HALF), float)
+
+
+def test_batches_of_networks_points_and_patterns():
+    rng = np.random.default_rng(1)
+    W, V = rng.normal(size=(4, 3, 2)), rng.normal(size=(4, 1, 3))
+    network, x = MultilayerNetwork([W, V]), rng.normal(size=(4, 2))
+    single = [MultilayerNetwork([W[i], V[i]])(x[i]) for i in range(4)]
+    np.testing.assert_allclose(network(x), single, rtol=1e-14)
+    masks = rng.integers(0, 2, (5, 4, 2)), rng.integers(0, 2, (5, 4, 3))
+    outputs = multilayer.dropout_output(network, x, masks, 0.5)
+    assert outputs.shape == (5, 4)
+    by_hand = V[2] @ (masks[1][3, 2] * 2 * np.maximum(W[2] @ (masks[0][3, 2] * 2 * x[2]), 0))
+    assert outputs[3, 2] == pytest.approx(by_hand.item(), rel=1e-13)
+    by_hand = (W[1] ** 2).sum() + (V[1] ** 2).sum()
+    assert multilayer.squared_norm(network)[1] == pytest.approx(by_hand)
+        (W[1] ** 2).sum() + (V[1] ** 2).sum()
+    )
+
+
+def test_half_of_the_mass_is_at_the_origin():
+    assert [(w, list(x), y) for w, x, y in multilayer.half([3, 4], 7)] == [
+        (HALF, [3, 4], 7), (HALF, [0, 0], 0),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("make", "sentence"),
+    [
+        (lambda: MultilayerNetwork([]), "weights must hold at least one layer"),
+        (lambda: MultilayerNetwork([[[1, 2]], [[1, 2]]]), r"weights\[1\] must have 1 columns"),
+        (lambda: MultilayerNetwork([[[1], [2]]]), r"weights\[0\] must be a matrix of one row"),
+        (lambda: MultilayerNetwork([[1, 2]]), r"weights\[0\] must be a matrix"),
+        (lambda: MultilayerNetwork([[[1, "a"]]]), r"weights\[0\] must be"),
+        (lambda: MultilayerNetwork([[[1, np.nan]]]), "finite"),
+        (lambda: MultilayerNetwork([[[1]], [[1]]], [[0]]), r"biases must have lengths \[1, 1\]"),
+        (lambda: FIGURE_1([1, 2, 3]), "x must have a last axis of length 2"),
+        (lambda: multilayer.dropout_output(FIGURE_1, [1, 1], [1], HALF), "pattern must hold 2"),
+        (lambda: multilayer.dropout_output(FIGURE_1, [1, 1], [1, [1]], HALF), r"pattern\[1\]"),
+        (lambda: multilayer.output_law(FIGURE_1, [[1, 1]], HALF), "x must be a point of 2 inputs"),
+        (lambda: multilayer.output_law(FIGURE_1, [1, 1], 0), "p must be a keep probability"),
+        (
+            lambda: multilayer.output_law(MultilayerNetwork([np.ones((2, 1, 2))]), [1, 1], 0.5),
+            "network must be a single one",
+        ),
+    ],
+)
+def test_bad_arguments_are_named(make, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        make()
