@@ -72,8 +72,6 @@ def test_batches_of_networks_points_and_patterns():
     assert outputs[3, 2] == pytest.approx(by_hand.item(), rel=1e-13)
     by_hand = (W[1] ** 2).sum() + (V[1] ** 2).sum()
     assert multilayer.squared_norm(network)[1] == pytest.approx(by_hand)
-        (W[1] ** 2).sum() + (V[1] ** 2).sum()
-    )
 
 
 def test_half_of_the_mass_is_at_the_origin():
