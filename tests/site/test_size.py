@@ -21,7 +21,8 @@ MEASURE = """() => {
 def pytest_generate_tests(metafunc):
     if "name" in metafunc.fixturenames:
         names = browse.page_names(site(metafunc.config))
-        metafunc.parametrize("name", [name for name in names if name.startswith("book/ch")])
+        chapters = [name for name in names if name.startswith(("book/ch", "book/companions/"))]
+        metafunc.parametrize("name", chapters)
 
 
 @pytest.fixture(scope="module")
