@@ -1,0 +1,59 @@
+"""Dropout with a rate that grows with the size, and exact optimal values."""
+
+from fractions import Fraction as F
+
+import numpy as np
+import pytest
+
+from runproofs.linear import shallow, variable_rate
+
+
+@pytest.mark.parametrize("theta_1", [F(1, 3), F(2, 3), F(9, 10), F(1)])
+def test_lambda_grows_in_proportion_to_the_size(theta_1):
+    for r in (1, 2, 3, 7, 40):
+        theta = variable_rate.keep_probability(theta_1, r)
+        assert isinstance(theta, F)
+        assert 0 < theta <= 1
+        assert (1 - theta) / theta == r * (1 - theta_1) / theta_1
+
+
+def test_floats_stay_floats():
+    theta = variable_rate.keep_probability(0.25, 5)
+    assert isinstance(theta, float)
+    assert theta == pytest.approx(1 / 16, rel=1e-15)
+
+
+@pytest.mark.parametrize("theta_1, r", [(0, 2), (1.2, 2), (F(3, 2), 2), (0.5, 0), (0.5, 2.0)])
+def test_bad_rates_are_named(theta_1, r):
+    with pytest.raises(ValueError, match=r"^(theta_1|r) must be"):
+        variable_rate.keep_probability(theta_1, r)
+
+
+def test_values_by_hand():
+    values = [variable_rate.optimum_over_supports([3, 2, 1], r, 1)[0] for r in (1, 2, 3, 6, 12)]
+    assert values == [F(19, 2), F(29, 4), 6, 4, F(12, 5)]
+    assert variable_rate.optimum_over_supports([1, 2, 3], 1, 1) == (F(19, 2), [F(3, 2), 0, 0])
+    assert variable_rate.optimum_over_supports([0, 0], 3, 5) == (0, [0, 0])
+    assert variable_rate.optimum_over_supports([2, F(1, 2)], 2, 0) == (0, [2, F(1, 2)])
+
+
+def test_the_closed_form_agrees():
+    rng = np.random.default_rng(5)
+    for _ in range(40):
+        sigma = [F(int(n), 4) for n in rng.integers(0, 13, size=rng.integers(1, 6))]
+        r, lam = int(rng.integers(1, 8)), F(int(rng.integers(0, 30)), 5)
+        value, x = variable_rate.optimum_over_supports(sigma, r, lam)
+        assert isinstance(value, F)
+        known = shallow.optimal_spectrum([float(s) for s in sigma], r, float(lam))
+        assert float(value) == pytest.approx(known.value, rel=1e-12, abs=1e-12)
+        assert [float(t) for t in x] == pytest.approx(known.spectrum, rel=1e-12, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    "sigma, r, lam",
+    [([], 1, 1), ([1] * 13, 1, 1), ([-1], 1, 1), ([0.5], 1, 1), (["1"], 1, 1), ([1], 0, 1)]
+    + [([1], 1, -1), ([1], 1, 0.5), ([float("nan")], 1, 1), ([None], 1, 1)],
+)
+def test_bad_arguments_are_named(sigma, r, lam):
+    with pytest.raises(ValueError, match=r"^(sigma|every entry of sigma|r|lam) must"):
+        variable_rate.optimum_over_supports(sigma, r, lam)
