@@ -23,7 +23,7 @@ def test_floats_stay_floats():
     assert theta == pytest.approx(1 / 16, rel=1e-15)
 
 
-@pytest.mark.parametrize("theta_1, r", [(0, 2), (1.2, 2), (F(3, 2), 2), (0.5, 0), (0.5, 2.0)])
+@pytest.mark.parametrize(("theta_1", "r"), [(0, 2), (1.2, 2), (F(3, 2), 2), (0.5, 0), (0.5, 2.0)])
 def test_bad_rates_are_named(theta_1, r):
     with pytest.raises(ValueError, match=r"^(theta_1|r) must be"):
         variable_rate.keep_probability(theta_1, r)
@@ -50,9 +50,19 @@ def test_the_closed_form_agrees():
 
 
 @pytest.mark.parametrize(
-    "sigma, r, lam",
-    [([], 1, 1), ([1] * 13, 1, 1), ([-1], 1, 1), ([0.5], 1, 1), (["1"], 1, 1), ([1], 0, 1)]
-    + [([1], 1, -1), ([1], 1, 0.5), ([float("nan")], 1, 1), ([None], 1, 1)],
+    ("sigma", "r", "lam"),
+    [
+        ([], 1, 1),
+        ([1] * 13, 1, 1),
+        ([-1], 1, 1),
+        ([0.5], 1, 1),
+        (["1"], 1, 1),
+        ([1], 0, 1),
+        ([1], 1, -1),
+        ([1], 1, 0.5),
+        ([float("nan")], 1, 1),
+        ([None], 1, 1),
+    ],
 )
 def test_bad_arguments_are_named(sigma, r, lam):
     with pytest.raises(ValueError, match=r"^(sigma|every entry of sigma|r|lam) must"):
