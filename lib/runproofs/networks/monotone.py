@@ -162,3 +162,70 @@ def _rate(p):
     """Keep and drop probability, exact for a Fraction."""
     p = arguments.keep_probability(p, exact=True, name="p")
     return p, 1 - p
+
+
+# The detector of the empty input ---------------------------------------------------------------
+
+
+def detector(K, n, d, p):
+    """The network that answers 0 or 1 by asking whether every input was dropped.
+
+    First-layer weights -p and biases 1, so that a first node is 1 if no input is kept and else 0;
+    later hidden weights 1 and biases 0; equal negative output weights and an output bias of the
+    best sizes. K, n >= 1, d >= 2. p: keep probability. Raises ValueError for bad arguments.
+    Cost: O(n K + d n^2). Source: Theorem S.E.
+
+    >>> detector(2, 3, 2, Fraction(1, 2))([0, 0]), detector(2, 3, 2, Fraction(1, 2))([1, 1])
+    (Fraction(29, 85), Fraction(13, 17))
+    """
+    e, spread, (p, _) = *_empty(K, n, d, p), _rate(p)
+    total = 2 * spread + 1 - e
+    size = (1 - e) / ((1 + e) * total)
+    hidden = [np.ones((n, K), dtype=int) * -p, *[np.ones((n, n), dtype=int)] * (d - 2)]
+    biases = [np.ones(n, dtype=int), *[np.zeros(n, dtype=int)] * (d - 2)]
+    top, bias = np.full((1, n), -size / n ** (d - 1)), np.array([(spread + 1 - e) / total])
+    return MultilayerNetwork([*hidden, top], [*biases, bias])
+
+
+def detector_minimum(K, n, d, p):
+    """The dropout criterion of `detector`, the least over its output weights and output bias.
+
+    Arguments as for `non_negative_minimum`. Cost: O(1). Source: Theorem S.E.
+
+    >>> detector_minimum(4, 1, 2, Fraction(1, 2))
+    Fraction(287, 1598)
+    """
+    e, spread = _empty(K, n, d, p)
+    return (1 - (1 - e) ** 2 / ((1 + e) * (1 - e + 2 * spread))) / 4
+
+
+def detector_wins(K, n, d, p):
+    """Whether `detector_minimum` is below `non_negative_minimum`, by the condition of Theorem S.E.
+
+    Arguments as for `non_negative_minimum`; decided exactly for a Fraction p. Cost: O(1).
+
+    >>> [n for n in range(1, 8) if detector_wins(2, n, 2, Fraction(1, 2))]
+    [5, 6, 7]
+    """
+    e, spread, (p, q) = *_empty(K, n, d, p), _rate(p)
+    cost = spread * (K * p * e * (3 - e) - (1 - e) ** 2 * q)
+    return bool(cost < (1 - e) * (q - e * (q + K * p)))
+
+
+def network_infimum(K, p):
+    """q^K / (2 + 2 q^K): no network of any width or depth has a smaller criterion, wide ones near.
+
+    K >= 1. p: keep probability. Raises ValueError for bad arguments. Cost: O(1). Source: Theorem
+    S.F.
+
+    >>> network_infimum(2, Fraction(1, 2))
+    Fraction(1, 10)
+    """
+    e, _ = _empty(K, 1, 2, p)
+    return e / (2 * (1 + e))
+
+
+def _empty(K, n, d, p):
+    """e = q^K, the probability that no input is kept, and kappa."""
+    (K, n, d), (_, q) = _shape(K, n, d), _rate(p)
+    return q**K, kappa(n, d, p)
