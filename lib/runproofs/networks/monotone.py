@@ -168,11 +168,11 @@ def _rate(p):
 
 
 def detector(K, n, d, p):
-    """The network that answers 0 or 1 by asking whether every input was dropped.
+    """The network that answers less if it notices that no input was kept, with the best sizes.
 
     First-layer weights -p and biases 1, so that a first node is 1 if no input is kept and else 0;
-    later hidden weights 1 and biases 0; equal negative output weights and an output bias of the
-    best sizes. K, n >= 1, d >= 2. p: keep probability. Raises ValueError for bad arguments.
+    later hidden weights 1 and biases 0; equal negative output weights, and an output bias.
+    K, n >= 1, d >= 2. p: keep probability. Raises ValueError for bad arguments.
     Cost: O(n K + d n^2). Source: Theorem S.E.
 
     >>> detector(2, 3, 2, Fraction(1, 2))([0, 0]), detector(2, 3, 2, Fraction(1, 2))([1, 1])
