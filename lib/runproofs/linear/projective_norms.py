@@ -1,0 +1,182 @@
+"""Projective tensor norms of a matrix, their polars, and certificates that they are right.
+
+    ||X||_{u,v} = min { sum_i ||U_i||_u ||V_i||_v : U V^T = X, any number of columns },
+    polar(Z)    = max { <Z, a b^T> : ||a||_u <= 1, ||b||_v <= 1 }.
+
+u and v are 1, 2 or inf. The norm has a closed form where u or v is 1, and for u = v = 2, where it is
+the nuclear norm. A matrix Z with polar(Z) <= 1 proves ||X||_{u,v} >= <Z, X>.
+"""
+
+import numpy as np
+
+from runproofs import _arguments as arguments
+
+LARGEST = 16  # sign vectors of that length are enumerated
+
+
+def factors(X, u, v):
+    """Factors U (m, r), V (n, r) of X whose products of column norms add up to ||X||_{u,v}.
+
+    X: (m, n). (u, v): (1, v), (u, 1) or (2, 2), of 1, 2, np.inf. Returns the rows of X with unit
+    vectors, its columns with unit vectors, or the balanced factors of its SVD. Raises ValueError
+    for other norms. Cost: O(mn), or one SVD. Source: slides, "Projective tensor norm".
+
+    >>> U, V = factors([[3, 4], [0, 0]], 1, 2)
+    >>> U.T.tolist(), V.T.tolist()
+    ([[1.0, 0.0], [0.0, 1.0]], [[3.0, 4.0], [0.0, 0.0]])
+    """
+    X = arguments.matrix("X", X)
+    kind = _closed_form(u, v)
+    if kind == "rows":
+        return np.eye(len(X)), X.T.copy()
+    if kind == "columns":
+        return X.copy(), np.eye(X.shape[1])
+    P, sigma, Qt = np.linalg.svd(X, full_matrices=False)
+    return P * np.sqrt(sigma), Qt.T * np.sqrt(sigma)
+
+
+def product_norms(U, V, u, v):
+    """sum_i ||U_i||_u ||V_i||_v over the columns: what a factorisation costs.
+
+    U (..., m, r), V (..., n, r). u, v: 1, 2 or np.inf. Returns the batch shape. Raises ValueError
+    for bad arguments. Cost: O((m + n) r).
+
+    >>> float(product_norms([[1, 2]], [[3, 0], [4, 1]], 1, 2))
+    7.0
+    """
+    U, V = arguments.factors(U, V)
+    _dual(u), _dual(v)
+    return (np.linalg.norm(U, u, axis=-2) * np.linalg.norm(V, v, axis=-2)).sum(-1)
+
+
+def projective_norm(X, u, v):
+    """||X||_{u,v} in closed form.
+
+    X: (m, n). (u, v): (1, v), (u, 1) or (2, 2), of 1, 2, np.inf. Returns the sum of the v-norms of
+    the rows, of the u-norms of the columns, or of the singular values. Raises ValueError for other
+    norms, for which none is known. Cost: O(mn), or one SVD.
+    Source: slides, "Projective tensor norm"; proofs on the page of the book.
+
+    >>> [float(projective_norm([[3, 4], [0, 0]], *uv)) for uv in ((1, 2), (2, 1), (1, np.inf))]
+    [5.0, 7.0, 4.0]
+    """
+    X = arguments.matrix("X", X)
+    kind = _closed_form(u, v)
+    if kind == "rows":
+        return np.linalg.norm(X, v, axis=1).sum()
+    if kind == "columns":
+        return np.linalg.norm(X, u, axis=0).sum()
+    return np.linalg.svd(X, compute_uv=False).sum()
+
+
+def certificate(X, u, v):
+    """A matrix Z with polar(Z, u, v) <= 1 and <Z, X> = ||X||_{u,v}, which proves the norm.
+
+    X: (m, n). (u, v): (1, v), (u, 1) or (2, 2), of 1, 2, np.inf. Returns (m, n). Raises ValueError
+    for other norms. Cost: O(mn), or one SVD. Source: beyond the slides, which print no proof.
+
+    >>> certificate([[3, 4], [0, 0]], 1, 2).tolist()
+    [[0.6, 0.8], [0.0, 0.0]]
+    """
+    X = arguments.matrix("X", X)
+    kind = _closed_form(u, v)
+    if kind == "rows":
+        return _attaining(X, v)
+    if kind == "columns":
+        return _attaining(X.T, u).T
+    P, sigma, Qt = np.linalg.svd(X, full_matrices=False)
+    return P @ (Qt * (sigma > 1e-12 * sigma[0])[:, None])
+
+
+def polar(Z, u, v):
+    """max <Z, a b^T> over ||a||_u <= 1, ||b||_v <= 1: the dual norm of ||.||_{u,v}.
+
+    Z: (m, n). u, v: 1, 2 or np.inf. The largest dual norm of a row (u = 1) or of a column (v = 1),
+    the largest singular value (2, 2), and else the best of all 2^(k-1) sign vectors, up to sign, of
+    the shorter side with the norm inf. Raises ValueError for k > 16 and bad arguments.
+    Cost: O(mn), one SVD, or O(2^k mn). Source: slides, polar problem; beyond the slides.
+
+    >>> Z = [[1, 2], [3, -4]]
+    >>> [float(polar(Z, *uv)) for uv in ((1, 1), (1, np.inf), (np.inf, np.inf))]
+    [4.0, 7.0, 8.0]
+    """
+    Z = arguments.matrix("Z", Z)
+    dual_u, dual_v = _dual(u), _dual(v)
+    if u == 1:
+        return np.linalg.norm(Z, dual_v, axis=1).max()
+    if v == 1:
+        return np.linalg.norm(Z, dual_u, axis=0).max()
+    if u == v == 2:
+        return np.linalg.svd(Z, compute_uv=False)[0]
+    sides = [(len(Z), Z, dual_v)] * (u == np.inf) + [(len(Z.T), Z.T, dual_u)] * (v == np.inf)
+    size, Z, dual = min(sides, key=lambda side: side[0])
+    arguments.at_most("Z", size, LARGEST, "signs on its shorter side with the norm inf")
+    return np.linalg.norm(sign_vectors(size) @ Z, dual, axis=1).max()
+
+
+def sign_vectors(k):
+    """All sign vectors of length k up to sign, the first entry +1: (2^(k-1), k). Cost: O(k 2^k).
+
+    >>> sign_vectors(2).tolist()
+    [[1, 1], [1, -1]]
+    """
+    k = arguments.positive_integer("k", k)
+    arguments.at_most("k", k, LARGEST, "signs")
+    rest = (np.arange(2 ** (k - 1))[:, None] >> np.arange(k - 1)) & 1
+    return np.column_stack([np.ones(len(rest), dtype=int), 1 - 2 * rest])
+
+
+def alternate(Z, starts, most=100):
+    """Alternating maximisation of a^T Z b over sign vectors a, b, from many starts at once.
+
+    Z: (m, n). starts: (k, m) sign vectors a. Repeats b = sign(Z^T a), a = sign(Z b), sign(0) = 1,
+    until no value grows (values of integer Z grow by whole numbers). Returns the values
+    a^T Z b (k,), each at most polar(Z, inf, inf). Raises ValueError for bad arguments, RuntimeError
+    if values still grow after `most` rounds. Cost: O(kmn) a round.
+
+    >>> alternate([[1, 2], [3, -4]], [[1, 1], [1, -1]]).tolist()
+    [8.0, 8.0]
+    """
+    Z = arguments.matrix("Z", Z)
+    a = arguments.signs("starts", arguments.matrix("starts", starts, columns=len(Z)))
+    value = np.full(len(a), -np.inf)
+    for _ in range(most):
+        b = np.where(a @ Z >= 0, 1, -1)
+        a = np.where(b @ Z.T >= 0, 1, -1)
+        grown = np.einsum("ki,ij,kj->k", a, Z, b)
+        if (grown <= value).all():
+            return value
+        value = np.maximum(value, grown)
+    raise RuntimeError(f"The values still grow after {most} rounds.")
+
+
+def _dual(v):
+    """The exponent of the dual norm; ValueError unless v is 1, 2 or inf."""
+    if not np.isscalar(v) or v not in (1, 2, np.inf):
+        raise ValueError(f"u and v must be 1, 2 or inf, but one was {v!r}.")
+    return {1: np.inf, 2: 2, np.inf: 1}[v]
+
+
+def _closed_form(u, v):
+    _dual(u), _dual(v)
+    if u == 1:
+        return "rows"
+    if v == 1:
+        return "columns"
+    if u == v == 2:
+        return "nuclear"
+    raise ValueError(f"u and v must be (1, v), (u, 1) or (2, 2) for a closed form, not ({u}, {v}).")
+
+
+def _attaining(X, v):
+    """Row by row, a vector of dual norm 1 with the inner product ||row||_v; zero for a zero row."""
+    if v == 1:
+        return np.sign(X)
+    if v == 2:
+        norms = np.linalg.norm(X, axis=1, keepdims=True)
+        return X / np.where(norms > 0, norms, 1)
+    largest = np.abs(X).argmax(axis=1)
+    rows = np.arange(len(X))
+    Z = np.zeros_like(X)
+    Z[rows, largest] = np.sign(X[rows, largest])
+    return Z

@@ -1,0 +1,137 @@
+"""The tester of positive homogeneity: degrees it must find, and maps that must not pass."""
+
+import itertools
+
+import numpy as np
+import pytest
+import torch
+
+from runproofs.networks import homogeneous
+from runproofs.networks.homogeneous import degree, scaled
+
+X = np.array([[1.0, -2.0], [0.5, 3.0], [-1.0, 1.0]])
+
+
+def relu(z):
+    return np.maximum(z, 0)
+
+
+def drawn(*shapes, seed=0):
+    rng = np.random.default_rng(seed)
+    return [rng.normal(size=shape) for shape in shapes]
+
+
+@pytest.mark.parametrize("depth", [1, 2, 3, 4])
+def test_every_layer_adds_one(depth):
+    def network(*weights):
+        h = X
+        for W in weights[:-1]:
+            h = relu(h @ W)
+        return h @ weights[-1]
+
+    widths = [*[2, 5, 6, 4, 3][:depth], 3]
+    weights = drawn(*itertools.pairwise(widths), seed=depth)
+    assert degree(network, weights).found == depth
+
+
+@pytest.mark.parametrize(
+    "map_of", [lambda w: np.abs(w) ** 1.5, lambda w: np.sign(w) * np.abs(w) ** 0.25]
+)
+def test_degrees_need_not_be_integers(map_of):
+    assert degree(map_of, drawn(4)).found in (pytest.approx(1.5), pytest.approx(0.25))
+
+
+def test_degree_zero_and_negative_degrees_are_not_tried_at_zero():
+    assert degree(lambda w: w / np.linalg.norm(w), drawn(3)).found == 0
+    assert degree(lambda w: 1 / w, drawn(3)).found == -1
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        lambda w: np.tanh(w),
+        lambda w: w + 1,
+        lambda w: w**2 + w,
+        lambda w: np.array([w[0], w[1] ** 2]),  # entries of different degrees
+        lambda w: np.where(np.abs(w).max() > 3, 2 * w, w),
+        lambda w: np.maximum(1 - np.abs(w), 0),  # vanishes at the first scale
+    ],
+)
+def test_there_is_a_witness(wrong):
+    found = degree(wrong, [np.array([0.5, 0.75])], scales=(2, 5))
+    assert found.found is None
+    alpha, entry, value, wanted = found.witness
+    assert wrong(alpha * np.array([0.5, 0.75]))[entry] == value != wanted
+
+
+def test_one_scale_cannot_tell_but_two_can():
+    for alpha, fits in ((1.7, 1.5656), (2, 1.5850)):
+        other = 2 if alpha == 1.7 else 1.7
+        found = degree(lambda w: w**2 + w, [1.0], scales=(alpha, other))
+        assert round(found.p, 4) == fits
+        assert found.witness.alpha == other
+
+
+def test_zero_is_tried():
+    found = degree(lambda w: np.where(w == 0, 1.0, w), [np.array([1.0, 2.0])])
+    assert found.witness == (0.0, (0,), 1.0, 0.0)
+    assert degree(lambda w: w**2 / np.linalg.norm(w), [np.array([1.0, 2.0])]).witness.alpha == 0
+
+
+def test_scale_of_the_output_does_not_matter():
+    for size in (1e-200, 1e-12, 1e6, 1e150):
+        assert degree(lambda w, size=size: size * w**2, drawn(3)).found == 2
+        assert degree(lambda w, size=size: size * (w**2 + w), drawn(3)).found is None
+
+
+def test_powers_of_the_biases():
+    def network(W1, b1, W2, b2, W3):
+        return relu(relu(X @ W1 + b1) @ W2 + b2) @ W3
+
+    weights = drawn((2, 6), 6, (6, 6), 6, (6, 2))
+    assert degree(network, weights, powers=[1, 1, 1, 2, 1]).found == 3
+    assert degree(network, weights).found is None
+    assert degree(network, weights, powers=[2, 2, 1, 3, 1]).found == 4
+
+
+def test_scaled_stays_exact():
+    assert scaled([[2, 3]], 3, [2])[0].tolist() == [18, 27]
+    with pytest.raises(ValueError, match="powers must be 1 exponents"):
+        scaled([[2, 3]], 3, [1, 1])
+    with pytest.raises(ValueError, match="powers"):
+        scaled([[2, 3]], 3, [0])
+
+
+def test_a_torch_module_can_be_tried():
+    torch.manual_seed(0)
+    net = torch.nn.Sequential(
+        torch.nn.Linear(2, 8, bias=False), torch.nn.ReLU(), torch.nn.Linear(8, 3, bias=False)
+    ).double()
+    names = list(dict(net.named_parameters()))
+
+    def network(*weights):
+        parameters = dict(zip(names, map(torch.tensor, weights), strict=True))
+        return torch.func.functional_call(net, parameters, torch.tensor(X))
+
+    weights = [value.detach().numpy() for value in net.parameters()]
+    assert degree(network, weights).found == 2
+
+
+@pytest.mark.parametrize("scales", [(2,), (2, 2), (1, 2), (0, 2), (-1, 2)])
+def test_bad_scales(scales):
+    with pytest.raises(ValueError, match="scales must be"):
+        degree(lambda w: w, [1.0], scales=scales)
+
+
+def test_bad_networks():
+    with pytest.raises(ValueError, match="not zero"):
+        degree(lambda w: 0 * w, [1.0])
+    with pytest.raises(ValueError, match="finite"):
+        degree(lambda w: w / 0, [np.array([1.0])])
+    with pytest.raises(ValueError, match="one shape"):
+        degree(lambda w: np.ones(int(w)), [1.0])
+    with pytest.raises(ValueError, match=r"weights\[0\]"):
+        degree(lambda w: w, ["a"])
+    with pytest.raises(ValueError, match="tol"):
+        degree(lambda w: w, [1.0], tol=0)
+    assert homogeneous.Degree(None, None).found is None

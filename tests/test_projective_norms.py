@@ -1,0 +1,123 @@
+"""Projective tensor norms: closed forms between a factorisation and a certificate."""
+
+import itertools
+
+import numpy as np
+import pytest
+from scipy.optimize import linprog
+
+from runproofs.linear import projective_norms as pn
+
+INF = np.inf
+CLOSED = [(1, 1), (1, 2), (1, INF), (2, 1), (INF, 1), (2, 2)]
+SHAPES = [(1, 1), (1, 4), (3, 2), (4, 5)]
+
+
+def drawn(shape, seed=0):
+    X = np.random.default_rng(seed).normal(size=shape)
+    X[0] *= 0 if seed % 2 else 1  # a zero row
+    return X
+
+
+@pytest.mark.parametrize("uv", CLOSED)
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("scale", [1e-12, 1, 1e6])
+def test_factors_above_and_a_certificate_below(uv, shape, scale):
+    for seed in range(2):
+        X = drawn(shape, seed) * scale
+        if not X.any():
+            continue
+        norm = pn.projective_norm(X, *uv)
+        U, V = pn.factors(X, *uv)
+        np.testing.assert_allclose(U @ V.T, X, atol=1e-12 * scale)
+        assert pn.product_norms(U, V, *uv) == pytest.approx(norm, rel=1e-12)
+        Z = pn.certificate(X, *uv)
+        assert pn.polar(Z, *uv) <= 1 + 1e-12
+        assert (Z * X).sum() == pytest.approx(norm, rel=1e-12)
+
+
+def extreme_points(rng, size, norm):
+    """20,000 random extreme points of the unit ball."""
+    if norm == 1:
+        return np.eye(size)[rng.integers(size, size=20000)]
+    if norm == INF:
+        return rng.choice([-1, 1], (20000, size))
+    points = rng.normal(size=(20000, size))
+    return points / np.linalg.norm(points, axis=1, keepdims=True)
+
+
+@pytest.mark.parametrize("uv", list(itertools.product([1, 2, INF], repeat=2)))
+def test_the_polar_bounds_every_rank_one_matrix_and_is_reached(uv):
+    rng = np.random.default_rng(3)
+    Z = rng.normal(size=(4, 3))
+    a, b = (extreme_points(rng, size, norm) for size, norm in zip(Z.shape, uv, strict=True))
+    values = np.abs(np.einsum("ki,ij,kj->k", a, Z, b))
+    assert values.max() <= pn.polar(Z, *uv) * (1 + 1e-12)
+    assert values.max() >= pn.polar(Z, *uv) * 0.97
+
+
+@pytest.mark.parametrize("uv", [(INF, INF), (INF, 2), (2, INF)])
+def test_the_polar_of_the_transpose(uv):
+    Z = drawn((3, 5))
+    assert pn.polar(Z, *uv) == pytest.approx(pn.polar(Z.T, *uv[::-1]), rel=1e-12)
+
+
+def test_instances():
+    X = [[3, 4], [0, 0]]
+    values = [pn.projective_norm(X, *uv) for uv in CLOSED]
+    np.testing.assert_allclose(values, [7, 5, 4, 7, 7, 5], rtol=1e-15)
+    assert pn.projective_norm(np.diag([2, 1]), 2, 2) == 3
+
+
+def test_one_one_is_a_linear_program():
+    X = np.array([[1.0, -2], [0, 5]])
+    atoms = [np.outer(a, b).ravel() for a in np.eye(2) for b in [*np.eye(2), *-np.eye(2)]]
+    least = linprog(np.ones(8), A_eq=np.transpose(atoms), b_eq=X.ravel()).fun
+    assert pn.projective_norm(X, 1, 1) == pytest.approx(least)
+
+
+def test_sign_vectors_are_all_of_them():
+    signs = pn.sign_vectors(4)
+    assert len({tuple(s) for s in np.vstack([signs, -signs])}) == 16
+
+
+def test_alternation_stops_below_the_maximum():
+    rng = np.random.default_rng(0)
+    missed = 0
+    for _ in range(30):
+        Z = rng.integers(-9, 10, (6, 5))
+        best = max(np.abs(s @ Z).sum() for s in pn.sign_vectors(6))
+        assert pn.polar(Z, INF, INF) == best
+        values = pn.alternate(Z, pn.sign_vectors(6))
+        assert values.max() == best
+        missed += values[0] < best
+    assert 0 < missed < 30
+
+
+def test_alternation_ends_where_nobody_alone_improves():
+    Z = drawn((6, 6), 2)
+    a = pn.sign_vectors(6)
+    for start, value in zip(a, pn.alternate(Z, a), strict=True):
+        assert value >= np.abs(start @ Z).sum() - 1e-12
+
+
+@pytest.mark.parametrize("uv", [(2, INF), (INF, INF), (INF, 2)])
+def test_no_closed_form(uv):
+    for function in (pn.projective_norm, pn.factors, pn.certificate):
+        with pytest.raises(ValueError, match="closed form"):
+            function(np.eye(2), *uv)
+
+
+def test_bad_arguments():
+    with pytest.raises(ValueError, match="must be 1, 2 or inf"):
+        pn.polar(np.eye(2), 3, 1)
+    with pytest.raises(ValueError, match="must be 1, 2 or inf"):
+        pn.product_norms(np.eye(2), np.eye(2), 1, "2")
+    with pytest.raises(ValueError, match="signs"):
+        pn.polar(np.eye(17), INF, INF)
+    with pytest.raises(ValueError, match="columns"):
+        pn.alternate(np.eye(2), [[1, 1, 1]])
+    with pytest.raises(ValueError, match="labels"):
+        pn.alternate(np.eye(2), [[1, 0.5]])
+    with pytest.raises(RuntimeError, match="still grow"):
+        pn.alternate(np.eye(2), [[1, 1]], most=1)
