@@ -53,7 +53,7 @@ def test_the_polar_bounds_every_rank_one_matrix_and_is_reached(uv):
     a, b = (extreme_points(rng, size, norm) for size, norm in zip(Z.shape, uv, strict=True))
     values = np.abs(np.einsum("ki,ij,kj->k", a, Z, b))
     assert values.max() <= pn.polar(Z, *uv) * (1 + 1e-12)
-    assert values.max() >= pn.polar(Z, *uv) * 0.97
+    assert values.max() >= pn.polar(Z, *uv) * 0.9
 
 
 @pytest.mark.parametrize("uv", [(INF, INF), (INF, 2), (2, INF)])

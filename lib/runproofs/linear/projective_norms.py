@@ -3,8 +3,8 @@
     ||X||_{u,v} = min { sum_i ||U_i||_u ||V_i||_v : U V^T = X, any number of columns },
     polar(Z)    = max { <Z, a b^T> : ||a||_u <= 1, ||b||_v <= 1 }.
 
-u and v are 1, 2 or inf. The norm has a closed form where u or v is 1, and for u = v = 2, where it is
-the nuclear norm. A matrix Z with polar(Z) <= 1 proves ||X||_{u,v} >= <Z, X>.
+u and v are 1, 2 or inf. The norm has a closed form where u or v is 1, and for u = v = 2, where it
+is the nuclear norm. A matrix Z with polar(Z) <= 1 proves ||X||_{u,v} >= <Z, X>.
 """
 
 import numpy as np
