@@ -82,6 +82,8 @@ def test_scale_of_the_output_does_not_matter():
     for size in (1e-200, 1e-12, 1e6, 1e150):
         assert degree(lambda w, size=size: size * w**2, drawn(3)).found == 2
         assert degree(lambda w, size=size: size * (w**2 + w), drawn(3)).found is None
+        at_zero = degree(lambda w, size=size: np.where(w == 0, size, size * w), drawn(3))
+        assert at_zero.witness.alpha == 0
 
 
 def test_powers_of_the_biases():

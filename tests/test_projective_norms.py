@@ -94,6 +94,14 @@ def test_alternation_stops_below_the_maximum():
     assert 0 < missed < 30
 
 
+def test_only_the_shorter_side_is_enumerated():
+    assert pn.polar(np.ones((2, 20)), INF, INF) == pn.polar(np.ones((20, 2)), INF, INF) == 40
+
+
+def test_a_zero_has_the_sign_plus():
+    assert pn.alternate([[1], [1]], [[1, -1]]).tolist() == [2]
+
+
 def test_alternation_ends_where_nobody_alone_improves():
     Z = drawn((6, 6), 2)
     a = pn.sign_vectors(6)
