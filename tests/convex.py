@@ -1,8 +1,10 @@
-"""Theorem 3.A and Proposition 5.A by a convex solver, which `make test-convex` installs first.
+"""Theorems 3.A and S.D and Proposition 5.A by a convex solver, which `make test-convex` installs.
 
 The first is a geometric program: its objective and its budgets are posynomials in the shares. The
-second minimises a sum of norms.
+second is a quadratic program over convex sequences. The last minimises a sum of norms.
 """
+
+from math import comb
 
 import cvxpy
 import numpy as np
@@ -11,7 +13,7 @@ from test_deep_optima import ARCHITECTURES
 from test_lazy_margin import KINDS, by_hand, instance
 
 from runproofs.linear import deep
-from runproofs.networks import lazy_margin
+from runproofs.networks import lazy_margin, monotone
 
 
 @pytest.mark.parametrize(("sigma", "widths", "lam"), ARCHITECTURES)
@@ -49,3 +51,22 @@ def test_the_planar_margin_solves_the_sum_of_norms(kind, seed):
     machine = cvxpy.Problem(cvxpy.Minimize(square), [cvxpy.sum(alpha) == 1])
     machine.solve(solver=cvxpy.CLARABEL, **dict.fromkeys(("tol_gap_abs", "tol_feas"), 1e-10))
     assert lazy_margin.kernel_margin(X, y).upper ** 2 == pytest.approx(machine.value, abs=1e-7)
+
+
+@pytest.mark.parametrize("p", [0.25, 0.5, 0.9])
+@pytest.mark.parametrize(("K", "n", "d"), [(1, 1, 2), (2, 3, 2), (5, 1, 3), (12, 4, 4)])
+def test_the_best_non_negative_network_solves_the_quadratic_program(K, n, d, p):
+    """Phi(B, F) over all B and convex F with F(0) >= 0, as Theorem S.D states it."""
+    chances = np.array([comb(K, k) * p**k * (1 - p) ** (K - k) for k in range(K + 1)])
+    kappa = monotone.kappa(n, d, p)
+    B, F = cvxpy.Variable(), cvxpy.Variable(K + 1)
+    mean = cvxpy.square(B + F - 1) + kappa * cvxpy.square(F)
+    at_zero = cvxpy.square(B + F[0]) + kappa * cvxpy.square(F[0])
+    convex = [cvxpy.diff(F, 2) >= 0] if K > 1 else []
+    problem = cvxpy.Problem(cvxpy.Minimize(at_zero + chances @ mean), [F[0] >= 0, *convex])
+    problem.solve(solver=cvxpy.CLARABEL, **dict.fromkeys(("tol_gap_abs", "tol_feas"), 1e-10))
+    assert monotone.non_negative_minimum(K, n, d, p) == pytest.approx(problem.value / 2, abs=1e-8)
+    best = monotone.best_non_negative(K, n, d, p)
+    assert best.biases[-1][0] == pytest.approx(B.value, abs=1e-4)
+    slope = best.weights[-1][0, 0] * n ** (d - 1) / p
+    np.testing.assert_allclose(F.value, slope * np.arange(K + 1), atol=1e-3)

@@ -4,6 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from scipy.optimize import minimize
 
 from runproofs.networks import monotone, multilayer
 from runproofs.networks.multilayer import MultilayerNetwork
@@ -82,6 +83,33 @@ def test_no_non_negative_network_is_better(shape, p):
         weights = [W * abs(1 + step * rng.integers(-3, 4, W.shape)) for W in best.weights]
         biases = [b + step * rng.integers(-3, 4, b.shape) for b in best.biases]
         assert measured(MultilayerNetwork(weights, biases), p) >= least
+
+
+@pytest.mark.parametrize(("shape", "p"), [((2, 2, 2), 0.5), ((2, 2, 2), 0.7), ((2, 2, 3), 0.5)])
+def test_minimisation_from_many_starts_finds_the_same(shape, p):
+    K, n, d = shape
+    sizes, rng = [K, *[n] * (d - 1), 1], np.random.default_rng(2)
+    shapes = list(zip(sizes[1:], sizes[:-1], strict=True))
+    counts = np.cumsum([a * b for a, b in shapes] + sizes[1:])[:-1]
+    patterns, chances = multilayer.all_patterns(monotone.all_ones(*shape), p)
+
+    def criterion(v):
+        parts = np.split(v, counts)
+        weights = [part.reshape(pair) for part, pair in zip(parts[:d], shapes, strict=True)]
+        network = MultilayerNetwork(weights, parts[d:])
+        on, off = (
+            multilayer.dropout_output(network, np.full(K, x), patterns, p) for x in (1.0, 0.0)
+        )
+        return chances @ ((on - 1) ** 2 + off**2) / 2
+
+    weights, biases = counts[d - 1], sum(sizes[1:])
+    bounds = [(0, None)] * weights + [(None, None)] * biases
+    exactly = {"bounds": bounds, "method": "L-BFGS-B", "options": {"ftol": 1e-15, "gtol": 1e-9}}
+    starts = rng.random((4, weights + biases))
+    found = min(minimize(criterion, start, **exactly).fun for start in starts)
+    least = monotone.non_negative_minimum(*shape, p)
+    assert found == pytest.approx(least, abs=1e-6)
+    assert found > least - 1e-12
 
 
 def test_known_minima():
