@@ -59,6 +59,11 @@ def test_exact_stays_exact_and_floats_stay_floats():
     assert isinstance(multilayer.criterion(floats, [(1, [1, -1], 8)], HALF), float)
 
 
+def test_fractions_of_numpy_integers_do_not_overflow():
+    large = Fraction(np.int64(2**40), np.int64(1))
+    assert MultilayerNetwork([[[large]], [[large]]])([1]) == 2**80
+
+
 def test_batches_of_networks_points_and_patterns():
     rng = np.random.default_rng(1)
     W, V = rng.normal(size=(4, 3, 2)), rng.normal(size=(4, 1, 3))

@@ -221,6 +221,7 @@ def _numbers(name, x):
         array.dtype == object and all(isinstance(entry, Rational) for entry in array.flat)
     ):
         exact = np.empty(array.shape, dtype=object)
-        exact.flat = [Fraction(int(e) if isinstance(e, np.integer) else e) for e in array.flat]
+        # int: a Fraction of NumPy's integers computes with 64 bits, and overflows
+        exact.flat = [Fraction(int(e.numerator), int(e.denominator)) for e in array.flat]
         return exact
     return arguments.reals(name, array)
