@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from runproofs.linalg import random_orthogonal
 from runproofs.linear.equalize import (
     column_norms,
+    diagonal_rotations,
     equalize_fft,
     equalizer,
     equalizer_as_printed,
@@ -85,6 +86,59 @@ def test_fewer_rotations_do_not_equalize():
     rotations = plane_rotations(U)
     assert len(rotations) == 8
     assert spread(rotate(U, rotations[:-1])) > 1e-3
+
+
+@st.composite
+def symmetric(draw):
+    """Indefinite, rank-one, graded, diagonal and traceless matrices, of any scale."""
+    rng = np.random.default_rng(draw(seeds))
+    r = draw(st.integers(1, 60))
+    kind = draw(st.sampled_from(["normal", "rank one", "graded", "diagonal", "traceless"]))
+    G = rng.standard_normal((r, r))
+    if kind == "rank one":
+        G = np.outer(G[0], G[0]) * rng.choice([-1, 1])
+    elif kind == "graded":
+        G *= np.exp(-np.linspace(0, 40, r))
+        G *= np.exp(-np.linspace(0, 40, r))[:, None]
+    elif kind == "diagonal":
+        G = np.diag(G[0])
+    G = G + G.T
+    if kind == "traceless":
+        G -= np.eye(r) * np.trace(G) / r
+    return G * draw(st.sampled_from([1.0, 1e-150, 1e150, -1e-8]))
+
+
+@given(symmetric())
+def test_diagonal_rotations_make_any_diagonal_constant(G):
+    before, r = G.copy(), len(G)
+    rotations = diagonal_rotations(G)
+    np.testing.assert_array_equal(G, before)
+    assert len(rotations) <= r - 1
+    R = rotate(np.eye(r), rotations)
+    assert defect(R) < 1e-12
+    assert np.linalg.slogdet(R)[0] == 1
+    turned = rotate(rotate(G, rotations).T, rotations)
+    np.testing.assert_allclose(turned, R.T @ G @ R, rtol=0, atol=1e-12 * np.abs(G).max())
+    assert np.ptp(np.diag(turned)) <= 1e-12 * np.abs(G).max()
+
+
+@given(matrices(max_r=40))
+def test_both_ways_to_rotate_agree(U):
+    U = U / (np.abs(U).max() or 1)
+    R = rotate(np.eye(U.shape[1]), diagonal_rotations(U.T @ U))
+    assert spread(U @ R) < 1e-11
+
+
+def test_diagonal_rotations_stop_only_at_the_last_and_refuse_what_is_not_symmetric():
+    rng = np.random.default_rng(3)
+    G = rng.standard_normal((9, 9))
+    rotations = diagonal_rotations(G + G.T)
+    assert len(rotations) == 8
+    R = rotate(np.eye(9), rotations[:-1])
+    assert np.ptp(np.diag(R.T @ (G + G.T) @ R)) > 1e-3
+    assert diagonal_rotations(np.eye(4) + np.diag([1.0] * 3, 1) + np.diag([1.0] * 3, -1)) == []
+    with pytest.raises(ValueError, match="G must be symmetric"):
+        diagonal_rotations(G)
 
 
 @given(matrices(max_r=24))

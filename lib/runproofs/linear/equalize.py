@@ -1,8 +1,8 @@
 """Equalizers: orthogonal Q that give U Q columns of equal norm, and what it means to be equalized.
 
-Three routes to an equalizer: plane rotations (any U), the Fourier transform (U with orthogonal
-columns, any r) and Hadamard matrices (the same, r a power of two). The printed Algorithm 2 and the
-printed recursion of Remark 5 stand beside them for comparison.
+Three routes to an equalizer: plane rotations (any U, or any symmetric G in place of U^T U), the
+Fourier transform (U with orthogonal columns, any r) and Hadamard matrices (the same, r a power of
+two). The printed Algorithm 2 and the printed recursion of Remark 5 stand beside them for comparison.
 """
 
 from math import sqrt
@@ -86,30 +86,70 @@ def _scaled(U):
     return U / largest if largest > 0 else U
 
 
+def diagonal_rotations(G):
+    """At most r - 1 plane rotations that give the diagonal of R^T G R one value, tr(G) / r.
+
+    G (r, r) is any symmetric matrix, indefinite ones included, else ValueError. Returns a list of
+    `Rotation`, empty if the diagonal is constant already; R is `rotate(I, rotations)`, and
+    `plane_rotations(U)` is the same for G = U^T U, which it doesn't form. Cost O(r^2).
+    Source: beyond the slides, Theorem H.H; classical.
+
+    >>> G = np.diag([3.0, 1.0, -1.0])
+    >>> R = rotate(np.eye(3), diagonal_rotations(G))
+    >>> np.abs(np.diag(R.T @ G @ R) - 1).max() < 1e-15
+    np.True_
+    """
+    G = _scaled(arguments.symmetric("G", G)).copy()
+    mean = float(np.trace(G) / len(G))
+
+    def turn(i, j, c, s):
+        G[[i, j]] = np.array([[c, s], [-s, c]]) @ G[[i, j]]
+        G[:, [i, j]] = G[:, [i, j]] @ np.array([[c, -s], [s, c]])
+
+    return _even_out(
+        (np.diag(G) - mean).tolist(), np.finfo(float).eps,
+        lambda i, j: float(G[i, j]), turn, lambda j: float(G[j, j]) - mean,
+    )  # fmt: skip
+
+
 def _equalize_rows(W, d):
     """Rotate the rows of W in place until their first d entries have equal norms; the rotations."""
     rows, heads = list(W), list(W[:, :d])
     squares = np.einsum("ij,ij->i", W[:, :d], W[:, :d])
     mean = float(squares.mean())
-    rounding = np.finfo(float).eps * mean
-    excess = (squares - mean).tolist()
+
+    def turn(i, j, c, s):
+        drot(rows[i], rows[j], c, s, overwrite_x=True, overwrite_y=True)
+
+    return _even_out(
+        (squares - mean).tolist(), np.finfo(float).eps * mean,
+        lambda i, j: ddot(heads[i], heads[j]), turn, lambda j: ddot(heads[j], heads[j]) - mean,
+    )  # fmt: skip
+
+
+def _even_out(excess, rounding, inner, turn, current):
+    """Plane rotations that bring every excess (a list) within rounding of 0; their list.
+
+    inner(i, j) is the entry of the Gram matrix, turn(i, j, c, s) carries a rotation out, and
+    current(j) is the excess of j after it.
+    """
     above = [i for i, e in enumerate(excess) if e > rounding]
     below = [i for i, e in enumerate(excess) if e < -rounding]
     rotations = []
-    while above and below:  # one row of each rotated pair is finished, the other goes on
+    while above and below:  # one index of each rotated pair is finished, the other goes on
         i, j = above.pop(), below.pop()
         if abs(excess[i]) > abs(excess[j]):
             i, j = j, i
-        # The new row i, c x + s y, has the mean square if excess_j t^2 + 2 <x, y> t + excess_i = 0
-        # for t = s / c. In this form the small root has no cancellation, and |t| <= 1.
-        b = ddot(heads[i], heads[j])
+        # The new index i, c x + s y, has the mean square if excess_j t^2 + 2 <x, y> t + excess_i
+        # = 0 for t = s / c. In this form the small root has no cancellation, and |t| <= 1.
+        b = inner(i, j)
         root = sqrt(b * b - excess[i] * excess[j])
         t = -excess[i] / (b + root if b >= 0 else b - root)
         c = 1 / sqrt(1 + t * t)
         s = c * t
-        drot(rows[i], rows[j], c, s, overwrite_x=True, overwrite_y=True)
+        turn(i, j, c, s)
         rotations.append(Rotation(i, j, c, s))
-        excess[j] = ddot(heads[j], heads[j]) - mean  # afresh: errors don't pile up
+        excess[j] = current(j)  # afresh: errors don't pile up
         if excess[j] > rounding:
             above.append(j)
         elif excess[j] < -rounding:
