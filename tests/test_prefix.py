@@ -43,6 +43,9 @@ PREFIXES = {  # the settings that are run again, and after how many steps they s
     ),
     "figure-5-3-wide": ([{"width": 50_000}], 16),
     "movielens-least-squares": ([{"method": "expected", "seed": 1}], None),
+    "slides-equalization": ([{"r": 20, "lam": 1.0, "seed": 2}], None),
+    "slides-fixed-size": ([{"theta": 0.1, "seed": 1}], None),
+    "slides-variable-size": ([{"rule": "fixed", "r": 20, "seed": 1}], None),
     "table-4-1": ([{"p": p, "width": 30, "seed": 1} for p in (0.0, 0.3)], 2),  # epochs
     "table-6-1": ([{"rule": "Standard", "seed": 0}], None),
     "table-6-1-data": ([{}], None),
