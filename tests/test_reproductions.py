@@ -349,7 +349,7 @@ def test_a_quick_scale_differs_from_the_other_in_size_alone():
         quick, paper = experiment.scales["quick"], experiment.scales["paper"]
         for name in ("widths", "rank", "noise", "M", "starts", "hidden", "loss"):
             assert quick.get(name) == paper.get(name), (experiment.name, name)
-        if "deviation" in quick:
+        if {"deviation", "shape"} <= set(quick):
             for settings in (quick, paper):
                 start = [d**-0.5 for d in settings["shape"]]
                 assert list(settings["deviation"]) == pytest.approx(start, rel=1e-12)

@@ -1,6 +1,6 @@
 """The experiments of the slides: what is trained, where it starts, and what is reported."""
 
-from itertools import product
+from itertools import pairwise, product
 
 import numpy as np
 import pytest
@@ -70,9 +70,9 @@ def test_steps_shrink_and_a_frozen_mask_stays():
         sizes.append((U.copy(), V.copy()))
 
     how = {"steps": 20, "eta": 1e-6, "decay": 10, "times": range(21), "observe": observe}
-    *_, seen = homogeneous.factorize(Y, LAM, *START, "frozen", rng=np.random.default_rng(0), **how)
+    *_, seen = homogeneous.factorize(Y, LAM, *START, "frozen", rng=np.random.default_rng(1), **how)
     assert len(seen) == 21
-    moves = np.array([b[0] - a[0] for a, b in zip(sizes, sizes[1:], strict=False)])
+    moves = np.array([b[0] - a[0] for a, b in pairwise(sizes)])
     kept = moves[0].any(axis=0)
     assert 0 < kept.sum() < 3
     assert (moves.any(axis=1) == kept).all()
@@ -134,7 +134,7 @@ def test_variable_size_reports_distances_and_spectra():
 
 
 def test_equalization_starts_at_the_singular_value_decomposition_and_rests_without_dropout():
-    run = homogeneous.equalization(shape=(6, 5), r=(2, 5), lam=(0.0, 1.0), steps=50)
+    run = homogeneous.equalization(shape=(6, 5), r=(2, 5), lam=(0.0, 1.0), steps=2000)
     sigma = np.exp(-0.25 * np.arange(5))
     for i, r in enumerate((2, 5)):
         np.testing.assert_allclose(run["variance"][i, :, 0, 0], sigma[:r].var())
@@ -146,4 +146,4 @@ def test_equalization_starts_at_the_singular_value_decomposition_and_rests_witho
         minimum = optimal_spectrum(sigma, r, 1.0).value
         at_start = (rest + (sigma[:r] ** 2).sum()) / minimum
         assert run["objective"][i, 1, 0, 0] == pytest.approx(at_start)
-    assert (run["variation"][:, 1, 0, -1] < 0.9 * run["variation"][:, 1, 0, 0]).all()
+    assert (run["objective"][:, 1, 0, -1] < 1.2).all()
