@@ -69,7 +69,7 @@ def test_steps_shrink_and_a_frozen_mask_stays():
     def observe(U, V):
         sizes.append((U.copy(), V.copy()))
 
-    how = {"steps": 20, "eta": 1e-6, "decay": 10, "times": range(21), "observe": observe}
+    how = {"steps": 20, "eta": 1e-8, "decay": 10, "times": range(21), "observe": observe}
     *_, seen = homogeneous.factorize(Y, LAM, *START, "frozen", rng=np.random.default_rng(1), **how)
     assert len(seen) == 21
     moves = np.array([b[0] - a[0] for a, b in pairwise(sizes)])
