@@ -183,20 +183,21 @@ def column_sweep(Y, U, V, lam):
     return _columns(*_problem(Y, U, V, lam))
 
 
-def grow(Y, lam, U, V, *, still=1e-9, tol=1e-11, steps=2000):
+def grow(Y, lam, U, V, *, still=0.01, tol=1e-12, steps=2000):
     """The meta-algorithm: descend, ask the polar problem, append its pair, until the gap closes.
 
-    Starts from U (m, r), V (n, r), r >= 1. A step is a `column_sweep`, or, when a sweep has moved
-    U V^T by less than still ||Y||, one more column (`append_polar`). It ends when the duality gap
-    is at most tol ||Y||_F^2 / 2, or after so many steps; the last of the bounds tells which.
-    Returns a `Growth`: bounds[k] is the value minus the duality gap after k steps, so the least value of f
+    Starts from U (m, r), V (n, r), r >= 1. A step is a `column_sweep`; or one more column, by
+    `append_polar`, as soon as a sweep has moved U V^T by less than still (sigma_1 - lam), a small
+    part of the step that the polar pair offers. It ends when the duality gap is at most
+    tol ||Y||_F^2 / 2, or after so many steps; the last of the bounds tells which. Returns a
+    `Growth`: bounds[k] is the value minus the duality gap after k steps, so the least value of f
     over all sizes is at least bounds.max(). Raises ValueError for bad arguments.
     Cost: O(mn(r + min(m, n))) a step. Source: the slides, "Meta-Algorithm".
     """
     Y, U, V, lam = _problem(Y, U, V, lam)
     still, tol = arguments.positive("still", still), arguments.positive("tol", tol)
     steps = arguments.positive_integer("steps", steps)
-    length = np.linalg.norm(Y)
+    scale = (Y**2).sum() / 2
     values, bounds, sizes = [], [], []
     moved = np.inf
     while True:
@@ -205,9 +206,9 @@ def grow(Y, lam, U, V, *, still=1e-9, tol=1e-11, steps=2000):
         values.append(_value(R, U, V, lam))
         bounds.append(values[-1] - gap)
         sizes.append(U.shape[1])
-        if gap <= tol * length**2 / 2 or len(values) > steps:
+        if gap <= tol * scale or len(values) > steps:
             return Growth(U, V, np.array(values), np.array(bounds), np.array(sizes))
-        if moved < still * length and _polar(R).value > lam:
+        if moved < still * (_polar(R).value - lam):
             U, V = _append(R, U, V, lam)
             moved = np.inf
         else:
