@@ -119,6 +119,39 @@ def test_blocks_have_a_certified_optimum():
     assert U.min() >= 0 <= V.min()
 
 
+def test_the_non_negative_polar_lies_between_every_pair_and_its_bound():
+    for _ in range(10):
+        R = RNG.normal(size=(5, 6))
+        pair, bound = structured.non_negative_polar(R)
+        assert pair.u.min() >= 0 <= pair.v.min()
+        assert np.linalg.norm(pair.u) == pytest.approx(1)
+        assert np.linalg.norm(pair.v) == pytest.approx(1)
+        assert pair.u @ R @ pair.v == pytest.approx(pair.value)
+        u, v = RNG.uniform(size=(2000, 5)), RNG.uniform(size=(2000, 6))
+        u *= RNG.uniform(size=u.shape) < 0.5  # corners matter
+        others = np.einsum("ki,ij,kj->k", u, R, v)
+        others /= np.maximum(np.linalg.norm(u, axis=1) * np.linalg.norm(v, axis=1), 1e-9)
+        assert max(others.max(), R.max()) <= pair.value * (1 + 1e-12) <= bound * (1 + 1e-9)
+    pair, bound = structured.non_negative_polar(np.diag([2.0, 3.0]))
+    assert (pair.value, bound) == pytest.approx((3, 3), rel=1e-14)
+    assert structured.non_negative_polar(-np.ones((2, 3)))[1] == 0
+
+
+def test_appending_lowers_by_the_square_and_drops_dead_columns():
+    Y = RNG.uniform(size=(5, 6))
+    U, V = 0.3 * RNG.uniform(size=(5, 3)), RNG.uniform(size=(6, 3))
+    U[:, 1] = 0
+    value = structured.non_negative_polar(Y - U @ V.T)[0].value
+    longer = structured.append_non_negative(Y, U, V, 0.6)
+    assert longer[0].shape == (5, 3)
+    assert longer[1].shape == (6, 3)
+    fall = structured.nmf_objective(Y, U, V, 0.6) - structured.nmf_objective(Y, *longer, 0.6)
+    assert value > 0.5
+    assert fall == pytest.approx((value - 0.3) ** 2)
+    same = structured.append_non_negative(Y, U, V, 100)
+    assert not same[0][:, -1].any()
+
+
 def test_without_codes_of_sparsity_the_dictionary_is_the_nuclear_norm():
     Y = RNG.normal(size=(6, 5))
     U, V = structured.dictionary(Y, *drawn(6, 5, 5), 2, 0, sweeps=3000)
