@@ -292,11 +292,11 @@ def _columns(Y, U, V, lam):
     def prox(x, length):
         return x * max(0.0, 1 - lam / (length * norm)) if (norm := np.sqrt(x @ x)) > 0 else x
 
-    U = sweep(Y @ V, V, U, prox)
-    return U, sweep(Y.T @ U, U, V, prox)
+    U = _sweep(Y @ V, V, U, prox)
+    return U, _sweep(Y.T @ U, U, V, prox)
 
 
-def sweep(A, V, U, prox):
+def _sweep(A, V, U, prox):
     """Minimize over each column u_i of U in turn, at fixed V, given A = Y V.
 
     prox(x, ||v_i||) is the minimizer for the least-squares solution x. Columns with v_i = 0 become

@@ -7,7 +7,7 @@ objective. Source: the slides "Mathematics of Deep Learning", part on structured
 import numpy as np
 
 from runproofs import _arguments as arguments
-from runproofs.linear.nuclear import Polar, _norms, _problem, _products, shrink_columns, sweep
+from runproofs.linear.nuclear import Polar, _norms, _problem, _products, _sweep, shrink_columns
 
 
 def soft_threshold(X, t):
@@ -73,8 +73,8 @@ def nmf(Y, U, V, lam, *, sweeps=200):
         return x * max(0.0, 1 - lam / (2 * length * norm)) if norm > 0 else x
 
     for _ in range(arguments.positive_integer("sweeps", sweeps)):
-        U = sweep(Y @ V, V, U, prox)
-        V = sweep(Y.T @ U, U, V, prox)
+        U = _sweep(Y @ V, V, U, prox)
+        V = _sweep(Y.T @ U, U, V, prox)
     return U, V
 
 
@@ -145,7 +145,7 @@ def dictionary(Y, U, V, lam, lam_1, *, sweeps=200):
         weights = (lam * _norms(V) + lam_1 * np.abs(V).sum(axis=0)) / 2
         U = _atoms(Y @ V, V, U, weights)
         U, V = _unit(U), V * _norms(U)
-        V = sweep(Y.T @ U, U, V, lambda x, _: _sparse(x, lam / 2, lam_1 / 2))
+        V = _sweep(Y.T @ U, U, V, lambda x, _: _sparse(x, lam / 2, lam_1 / 2))
     return U, V
 
 
@@ -179,8 +179,8 @@ def robust_pca(Y, U, V, lam, gamma, *, sweeps=200):
 
     for _ in range(arguments.positive_integer("sweeps", sweeps)):
         E = soft_threshold(Y - U @ V.T, 1 / gamma)
-        U = sweep((Y - E) @ V, V, U, prox)
-        V = sweep((Y - E).T @ U, U, V, prox)
+        U = _sweep((Y - E) @ V, V, U, prox)
+        V = _sweep((Y - E).T @ U, U, V, prox)
     return U, V, soft_threshold(Y - U @ V.T, 1 / gamma)
 
 
@@ -204,7 +204,7 @@ def _sparse(x, t_2, t_1):
 
 
 def _atoms(A, V, U, weights):
-    """Minimize over each atom in turn: `sweep` with the penalty weights[i] ||u_i||."""
+    """Minimize over each atom in turn: `_sweep` with the penalty weights[i] ||u_i||."""
     B, U = V.T @ V, U.copy()
     for i in range(U.shape[1]):
         if B[i, i] > 0:
