@@ -1,0 +1,216 @@
+"""Factorizations with structure: non-negative, sparse, robust; product-of-norms regularizers.
+
+All minimize over one column of a factor after another, exactly, so that no step raises the
+objective. Source: the slides "Mathematics of Deep Learning", part on structured factorization.
+"""
+
+import numpy as np
+
+from runproofs import _arguments as arguments
+from runproofs.linear.nuclear import Polar, _norms, _problem, _products, _sweep, shrink_columns
+
+
+def soft_threshold(X, t):
+    """Every entry x becomes sign(x) max(|x| - t, 0): the prox of t ||.||_1.
+
+    X: any shape. t: at least 0, one number. Raises ValueError otherwise. Cost: O(size).
+
+    >>> soft_threshold([3.0, -1.0, 0.5], 1).tolist()
+    [2.0, 0.0, 0.0]
+    """
+    X, t = arguments.reals("X", X), arguments.nonnegative("t", t)
+    return X - np.clip(X, -t, t)
+
+
+def non_negative_prox(X, t):
+    """The minimizer P >= 0 of 1/2 ||p - x||^2 + t ||p|| for every column x of X.
+
+    X: (m, r). t: at least 0, one number or r of them. Projected first, shrunk afterwards. Raises
+    ValueError otherwise. Cost: O(mr).
+
+    >>> non_negative_prox([[3.0], [4.0], [-12.0]], 1).round(12).tolist()
+    [[2.4], [3.2], [0.0]]
+    """
+    return shrink_columns(np.maximum(arguments.matrix("X", X), 0), t)
+
+
+def sparse_prox(X, t_2, t_1):
+    """The minimizer P of 1/2 ||p - x||^2 + t_2 ||p||_2 + t_1 ||p||_1 for every column x of X.
+
+    X: (m, r). t_2, t_1: at least 0. Entries are shrunk first, columns afterwards. Raises ValueError
+    otherwise. Cost: O(mr).
+
+    >>> sparse_prox([[4.0], [-5.0], [0.5]], 1, 1).round(12).tolist()
+    [[2.4], [-3.2], [0.0]]
+    """
+    return shrink_columns(soft_threshold(arguments.matrix("X", X), t_1), t_2)
+
+
+def nmf_objective(Y, U, V, lam):
+    """||Y - U V^T||_F^2 + lam sum_i ||u_i|| ||v_i||, for factors without negative entries.
+
+    Y: (m, n). U: (m, r). V: (n, r). lam: at least 0. Raises ValueError otherwise. Cost: O(mnr).
+
+    >>> float(nmf_objective([[2.0]], [[0.5, 0.5]], [[1.0, 1.0]], 2))
+    3.0
+    """
+    Y, U, V, lam = _non_negative(Y, U, V, lam)
+    return ((Y - U @ V.T) ** 2).sum() + lam * _products(U, V)
+
+
+def nmf(Y, U, V, lam, *, sweeps=200):
+    """Non-negative factors after so many sweeps of exact minimization, column by column.
+
+    Arguments and errors as for `nmf_objective`, which never increases. Returns U, V. Columns that
+    have become 0 stay 0. Cost: O(mnr) a sweep. Source: the slides' regularizer, in the loop of
+    hierarchical alternating least squares.
+    """
+    Y, U, V, lam = _non_negative(Y, U, V, lam)
+
+    def prox(x, length):
+        x = np.maximum(x, 0)
+        norm = np.sqrt(x @ x)
+        return x * max(0.0, 1 - lam / (2 * length * norm)) if norm > 0 else x
+
+    for _ in range(arguments.positive_integer("sweeps", sweeps)):
+        U = _sweep(Y @ V, V, U, prox)
+        V = _sweep(Y.T @ U, U, V, prox)
+    return U, V
+
+
+def non_negative_polar(R):
+    """A good non-negative pair for R, and an upper bound on all: `Polar`, bound.
+
+    Maximizes u^T R v over unit vectors u, v >= 0 by turns, from every coordinate vector v, 100
+    times; a local search, whose value any such pair exceeds at most by bound - value. The bound is
+    sigma_1 of the positive part of R. R: (m, n). Raises ValueError unless R is a finite matrix.
+    Cost: O(mn^2).
+
+    >>> pair, bound = non_negative_polar([[3.0, -1.0], [0.0, 2.0]])
+    >>> pair.value, bound
+    (3.0, 3.0)
+    """
+    R = arguments.matrix("R", R)
+    V = np.eye(R.shape[1])
+    for _ in range(100):
+        U = _unit(np.maximum(R @ V, 0))
+        V = _unit(np.maximum(R.T @ U, 0))
+    values = ((R @ V) * U).sum(axis=0)
+    best = int(np.argmax(values))
+    bound = float(np.linalg.norm(np.maximum(R, 0), 2))
+    return Polar(float(values[best]), U[:, best], V[:, best]), bound
+
+
+def append_non_negative(Y, U, V, lam):
+    """U, V without their zero columns, and with the pair of `non_negative_polar` appended.
+
+    The step is max(value - lam / 2, 0), and lowers `nmf_objective` by its square. Arguments and
+    errors as for `nmf_objective`. Cost: O(mn(r + n)).
+    """
+    Y, U, V, lam = _non_negative(Y, U, V, lam)
+    pair, _ = non_negative_polar(Y - U @ V.T)
+    root = np.sqrt(max(pair.value - lam / 2, 0.0))
+    alive = U.any(axis=0) & V.any(axis=0)
+    return (
+        np.column_stack([U[:, alive], root * pair.u]),
+        np.column_stack([V[:, alive], root * pair.v]),
+    )
+
+
+def dictionary_objective(Y, U, V, lam, lam_1):
+    """||Y - U V^T||_F^2 + sum_i ||u_i||_2 (lam ||v_i||_2 + lam_1 ||v_i||_1).
+
+    Y: (m, n), one sample a column. U: (m, r), one atom a column. V: (n, r), the codes. lam, lam_1:
+    at least 0. Raises ValueError otherwise. Cost: O(mnr).
+
+    >>> float(dictionary_objective([[2.0, 0.0]], [[1.0]], [[1.0], [0.0]], 1, 0.5))
+    2.5
+    """
+    Y, U, V, lam = _problem(Y, U, V, lam)
+    lam_1 = arguments.nonnegative("lam_1", lam_1)
+    penalty = lam * _products(U, V) + lam_1 * _norms(U) @ np.abs(V).sum(axis=0)
+    return ((Y - U @ V.T) ** 2).sum() + penalty
+
+
+def dictionary(Y, U, V, lam, lam_1, *, sweeps=200):
+    """Atoms and codes after so many sweeps of exact minimization, column by column.
+
+    Arguments and errors as for `dictionary_objective`, which never increases. Returns U, V, the
+    atoms of length 1 where they are not 0. Columns that have become 0 stay 0.
+    Cost: O(mnr) a sweep. Source: the slides' regularizer, lam_1 = lam gamma.
+    """
+    Y, U, V, lam = _problem(Y, U, V, lam)
+    lam_1 = arguments.nonnegative("lam_1", lam_1)
+    for _ in range(arguments.positive_integer("sweeps", sweeps)):
+        weights = (lam * _norms(V) + lam_1 * np.abs(V).sum(axis=0)) / 2
+        U = _atoms(Y @ V, V, U, weights)
+        U, V = _unit(U), V * _norms(U)
+        V = _sweep(Y.T @ U, U, V, lambda x, _: _sparse(x, lam / 2, lam_1 / 2))
+    return U, V
+
+
+def huber(Z, gamma):
+    """The sum over all entries z of min_e |e| + gamma/2 (z - e)^2.
+
+    That is gamma z^2 / 2 where |z| <= 1 / gamma, and |z| - 1 / (2 gamma) elsewhere. Z: any shape.
+    gamma: larger than 0. Raises ValueError otherwise. Cost: O(size).
+
+    >>> float(huber([0.5, -3.0], 1))
+    2.625
+    """
+    Z, gamma = np.abs(arguments.reals("Z", Z)), arguments.positive("gamma", gamma)
+    return np.where(gamma * Z <= 1, gamma * Z**2 / 2, Z - 1 / (2 * gamma)).sum()
+
+
+def robust_pca(Y, U, V, lam, gamma, *, sweeps=200):
+    """Factors and sparse errors for huber(Y - U V^T, gamma) + lam sum_i ||u_i|| ||v_i||.
+
+    Y: (m, n). U: (m, r). V: (n, r). lam: at least 0. gamma: larger than 0. A sweep puts
+    E = soft_threshold(Y - U V^T, 1 / gamma), then minimizes over each column of U and of V, for
+    gamma/2 ||Y - E - U V^T||^2. Returns U, V, E. Raises ValueError for bad arguments. Cost: O(mnr)
+    a sweep. Source: the slides.
+    """
+    Y, U, V, lam = _problem(Y, U, V, lam)
+    gamma = arguments.positive("gamma", gamma)
+
+    def prox(x, length):
+        norm = np.sqrt(x @ x)
+        return x * max(0.0, 1 - lam / (gamma * length * norm)) if norm > 0 else x
+
+    for _ in range(arguments.positive_integer("sweeps", sweeps)):
+        E = soft_threshold(Y - U @ V.T, 1 / gamma)
+        U = _sweep((Y - E) @ V, V, U, prox)
+        V = _sweep((Y - E).T @ U, U, V, prox)
+    return U, V, soft_threshold(Y - U @ V.T, 1 / gamma)
+
+
+def _non_negative(Y, U, V, lam):
+    Y, U, V, lam = _problem(Y, U, V, lam)
+    for name, X in (("U", U), ("V", V)):
+        if X.min() < 0:
+            raise ValueError(f"{name} must have no negative entries, but one is {X.min()}.")
+    return Y, U, V, lam
+
+
+def _unit(X):
+    lengths = _norms(X)
+    return X / np.where(lengths > 0, lengths, 1)
+
+
+def _sparse(x, t_2, t_1):
+    x = x - np.clip(x, -t_1, t_1)
+    norm = np.sqrt(x @ x)
+    return x * max(0.0, 1 - t_2 / norm) if norm > 0 else x
+
+
+def _atoms(A, V, U, weights):
+    """Minimize over each atom in turn: `_sweep` with the penalty weights[i] ||u_i||."""
+    B, U = V.T @ V, U.copy()
+    for i in range(U.shape[1]):
+        if B[i, i] > 0:
+            x = U[:, i] + (A[:, i] - U @ B[:, i]) / B[i, i]
+            norm = np.sqrt(x @ x)
+            U[:, i] = x * max(0.0, 1 - weights[i] / (B[i, i] * norm)) if norm > 0 else x
+        else:
+            U[:, i] = 0
+    return U
