@@ -74,6 +74,32 @@ def test_no_random_network_is_cheaper(depth):
 
 
 @pytest.mark.parametrize(
+    ("x", "lam", "sizes"),
+    [([3, 4], 1, [2]), ([0.5], 0.1, [4]), ([1, 2], 0.15, [3, 3]), ([1, 2], 0.35, [2, 2])],
+)
+def test_descents_end_at_the_closed_form(x, lam, sizes):
+    values, networks = weight_decay.descents(x, lam, sizes, 30, 1)
+    norm, depth = np.linalg.norm(x), len(sizes) + 1
+    A = weight_decay.signal(norm, lam, depth)
+    assert values[0] == pytest.approx(weight_decay.profile(A, norm, lam, depth), rel=1e-9)
+    assert (np.diff(values) >= 0).all()
+    found = multilayer.penalised_risk(networks, multilayer.half(np.array(x, float), 1), lam)
+    np.testing.assert_allclose(found.astype(float), values, rtol=1e-12)
+    assert networks.sizes == (len(x), *sizes)
+
+
+def test_a_penalty_on_biases_changes_the_optimum():
+    """x = (3, 4), lam = 1: 0.16935 and the risk 0.0255."""
+    values, networks = weight_decay.descents([3, 4], 1, [2], 30, 2, bias_lam=1)
+    x = np.array([3.0, 4])
+    biases = sum((a**2).sum(-1) for a in networks.biases) / 2
+    found = multilayer.penalised_risk(networks, multilayer.half(x, 1), 1) + biases
+    np.testing.assert_allclose(found.astype(float), values, rtol=1e-12)
+    assert values[0] == pytest.approx(0.16935, abs=1e-5)
+    assert multilayer.risk(networks, multilayer.half(x, 1))[0] == pytest.approx(0.0255, abs=1e-4)
+
+
+@pytest.mark.parametrize(
     ("call", "message"),
     [
         (lambda: weight_decay.signal(0, 1, 2), "norm must be larger than 0"),
@@ -92,6 +118,9 @@ def test_no_random_network_is_cheaper(depth):
             lambda: weight_decay.cheapest_network([1], -1, [1]),
             "A must be a number",
         ),
+        (lambda: weight_decay.descents([1], 1, [2], 0, 0), "starts must be an integer"),
+        (lambda: weight_decay.descents([1], -1, [2], 1, 0), "lam must be a number"),
+        (lambda: weight_decay.descents([1], 1, [2], 1, 0, bias_lam=-1), "bias_lam must be"),
         (lambda: weight_decay.cheapest_network([1], 1, []), "widths must be a non-empty list"),
     ],
 )

@@ -7,10 +7,13 @@ where A = W(x) - W(0) is the signal, d the depth, and the biases have no penalty
 broadcast over `norm` = |x| and lam.
 """
 
+from itertools import pairwise
+
 import numpy as np
 
 from runproofs import _arguments as arguments
 from runproofs.networks.multilayer import MultilayerNetwork
+from runproofs.optimize import flatten, lbfgs, unflatten
 
 
 def least_norm(A, norm, depth):
@@ -114,6 +117,42 @@ def cheapest_network(x, A, sizes):
     biases = [np.zeros(len(W)) for W in weights]
     biases[-1][:] = (1 - A) / 2
     return MultilayerNetwork([size * W for W in weights], biases)
+
+
+def descents(x, lam, sizes, starts, rng, *, bias_lam=0.0):
+    """Where L-BFGS ends on J_2 of P_(x,1) from standard normal starts: it knows no theorem.
+
+    x: (K,). lam: at least 0. sizes: the numbers of nodes of the hidden layers. starts: how many.
+    rng: Generator or seed. bias_lam: a penalty on the squares of the biases. Returns the values
+    (starts,) in increasing order, and the networks as a batch in this order. Raises ValueError for
+    bad arguments. Cost: hundreds of passes and gradients a start.
+    """
+    x, widths = arguments.vector("x", x), arguments.hidden_widths(sizes).tolist()
+    lam, bias_lam = arguments.nonnegative("lam", lam), arguments.nonnegative("bias_lam", bias_lam)
+    starts, rng = arguments.positive_integer("starts", starts), arguments.generator(rng)
+    layers = [len(x), *widths, 1]
+    shapes = [(n, m) for m, n in pairwise(layers)] + [(n,) for n in layers[1:]]
+    depth = len(layers) - 1
+    strength = np.repeat([lam] * depth + [bias_lam] * depth, [np.prod(shape) for shape in shapes])
+
+    def criterion(z):
+        parts = unflatten(z, shapes)
+        h, gradient = [np.array([x, 0 * x])], [0] * (2 * depth)  # what enters each layer
+        for j in range(depth):
+            out = h[j] @ parts[j].T + parts[depth + j]
+            h.append(np.maximum(out, 0))
+        back = out - [[1], [0]]  # the derivative of the risk in the outputs
+        value = (back**2).mean() + (strength @ z**2) / 2
+        for j in reversed(range(depth)):
+            gradient[j], gradient[depth + j] = back.T @ h[j], back.sum(0)
+            back = back @ parts[j] * (h[j] > 0)
+        return value, flatten(gradient) + strength * z
+
+    ends = [lbfgs(criterion, z) for z in rng.normal(size=(starts, len(strength)))]
+    ends.sort(key=lambda end: end[1])
+    networks = zip(*(unflatten(z, shapes) for z, _ in ends), strict=True)
+    parts = [np.array(part) for part in networks]
+    return np.array([value for _, value in ends]), MultilayerNetwork(parts[:depth], parts[depth:])
 
 
 def _smallest(depth):
