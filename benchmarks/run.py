@@ -15,6 +15,7 @@ import bench_planar
 import bench_ratings
 import bench_shallow
 import bench_subnetworks
+import bench_surprises
 
 if __name__ == "__main__":
     word = " ".join(sys.argv[1:])
@@ -25,6 +26,7 @@ if __name__ == "__main__":
         bench_attacks,
         bench_planar,
         bench_subnetworks,
+        bench_surprises,
     )
     for table in (table for module in modules for table in module.TABLES):
         title = table.__doc__.splitlines()[0]

@@ -17,7 +17,7 @@ from runproofs.book import provenance
 from runproofs.linear import ratings, training
 from runproofs.linear.deep import training as deep_training
 from runproofs.networks import relu_dropout
-from runproofs.reproductions import ch5, ch6, discover
+from runproofs.reproductions import ch5, ch6, discover, surprises
 from runproofs.reproductions.__main__ import ELSEWHERE
 
 known = discover()
@@ -46,6 +46,7 @@ PREFIXES = {  # the settings that are run again, and after how many steps they s
     "slides-equalization": ([{"r": 20, "lam": 1.0, "seed": 2}], None),
     "slides-fixed-size": ([{"theta": 0.1, "seed": 1}], None),
     "slides-variable-size": ([{"rule": "fixed", "r": 20, "seed": 1}], None),
+    "surprises-figure-2": ([{"dampening": d, "seed": s} for d, s in ((0.5, 0), (0.0, 3))], 1000),
     "table-4-1": ([{"p": p, "width": 30, "seed": 1} for p in (0.0, 0.3)], 2),  # epochs
     "table-6-1": ([{"rule": "Standard", "seed": 0}], None),
     "table-6-1-data": ([{}], None),
@@ -62,7 +63,7 @@ def stop_after(steps, monkeypatch):
     def fewer(draws):
         return lambda *a, **k: islice(draws(*a, **k), steps)
 
-    for trainer in (training, relu_dropout, ch5):
+    for trainer in (training, relu_dropout, ch5, surprises):
         monkeypatch.setattr(trainer, "_draws", fewer(trainer._draws))
     monkeypatch.setattr(
         deep_training, "range", lambda n: builtins.range(min(n, steps)), raising=False

@@ -1,0 +1,167 @@
+"""Weight decay on one point against the origin, at every depth: Helmbold and Long, Theorem 7.
+
+    J_2 = R + lam / 2 |W|^2 on P_(x,1), x != 0,   min J_2 = min over A >= 0 of
+    phi(A) = (1 - A)^2 / 4 + lam d / 2 (A / |x|)^(2/d),
+
+where A = W(x) - W(0) is the signal, d the depth, and the biases have no penalty. All functions
+broadcast over `norm` = |x| and lam.
+"""
+
+from itertools import pairwise
+
+import numpy as np
+
+from runproofs import _arguments as arguments
+from runproofs.networks.multilayer import MultilayerNetwork
+from runproofs.optimize import flatten, lbfgs, unflatten
+
+
+def least_norm(A, norm, depth):
+    """The least sum of squared weights of a network with the signal A: d (A / norm)^(2/d).
+
+    A: at least 0. norm: larger than 0. depth: 2 or more. Returns their batch shape. Raises
+    ValueError for bad arguments. Cost: O(1) a number. Source: beyond the paper, Theorem S.A
+    (Lemma 33 for depth 2).
+
+    >>> float(least_norm(0.6, 5, 2)), float(least_norm(8, 1, 3))
+    (0.24, 12.0)
+    """
+    A, norm = arguments.at_least_zero("A", A), arguments.above_zero("norm", norm)
+    depth = _depth(depth)
+    return depth * (A / norm) ** (2 / depth)
+
+
+def profile(A, norm, lam, depth):
+    """phi(A), the least J_2 of a network with the signal A.
+
+    Arguments, errors and cost as in `least_norm`; lam: at least 0.
+    Source: beyond the paper, Theorem S.A ((12) for depth 2).
+    """
+    cost = least_norm(A, norm, depth)
+    return (1 - np.asarray(A)) ** 2 / 4 + arguments.at_least_zero("lam", lam) / 2 * cost
+
+
+def critical_penalty(norm, depth):
+    """lam_c, from which on the zero weights are optimal: norm / 2 at depth 2.
+
+    At depth 3 or more the signal (d - 2) / (d - 1) is optimal there, too. Arguments, errors and
+    cost as in `least_norm`. Source: beyond the paper, Theorem S.A.
+
+    >>> float(critical_penalty(5, 2)), round(float(critical_penalty(1, 3)), 6)
+    (2.5, 0.198425)
+    """
+    norm, d = arguments.above_zero("norm", norm), _depth(depth)
+    return _smallest(d) ** ((d - 2) / d) * norm ** (2 / d) / (2 * (d - 1))
+
+
+def signal(norm, lam, depth):
+    """The optimal signal A: 0 for lam above lam_c, else in [(d - 2) / (d - 1), 1].
+
+    lam: at least 0; at lam_c itself 0 is optimal, too. Other arguments and errors as in
+    `least_norm`. Returns the batch shape. Cost: max(0, 1 - 2 lam / norm) at depth 2, else some ten
+    steps of Newton's method, which falls monotonically to the larger solution of
+    lam norm^(-2/d) = A^(1 - 2/d) (1 - A) / 2. Source: beyond the paper, Theorem S.A.
+
+    >>> signal(1, [0.1952, 0.2], 3).round(12).tolist()
+    [0.512, 0.0]
+    """
+    norm, lam = arguments.above_zero("norm", norm), arguments.at_least_zero("lam", lam)
+    alive = lam <= critical_penalty(norm, depth)
+    if depth == 2:
+        return np.maximum(0, 1 - 2 * lam / norm)
+    power = 1 - 2 / depth
+    wanted = np.where(alive, 2 * lam / norm ** (2 / depth), 0)
+    A = np.ones(wanted.shape)
+    while True:
+        excess = A**power * (1 - A) - wanted  # concave, at most 0 from the solution on
+        new = A - excess / (power * A ** (power - 1) - (power + 1) * A**power)
+        new = np.maximum(new, _smallest(depth))
+        if not (new < A).any():
+            return np.where(alive, A, 0.0)
+        A = np.minimum(A, new)
+
+
+def aversion(norm, lam, depth):
+    """The weight-decay aversion of P_(x,1): the largest risk of a minimizer of J_2.
+
+    Arguments, errors and cost as in `signal`; min(1/4, (lam / norm)^2) at depth 2, and 1/4 from
+    lam_c on. Source: beyond the paper, Theorem S.A.
+
+    >>> float(aversion(5, 1, 2)), float(aversion(5, 3, 2)), float(aversion(1, 0.1952, 3).round(6))
+    (0.04, 0.25, 0.059536)
+    """
+    A = signal(norm, lam, depth)
+    return np.where(lam < critical_penalty(norm, depth), (1 - A) ** 2 / 4, 0.25)
+
+
+def cheapest_network(x, A, sizes):
+    """A network with the signal A at x, of least norm, with the output bias (1 - A) / 2.
+
+    x: (K,), not 0. A: at least 0. sizes: the hidden layers' numbers of nodes, of which the first
+    of each layer is used. Returns a `MultilayerNetwork` in float64 of depth len(sizes) + 1. Raises
+    ValueError for bad arguments. Cost: its number of weights. Source: beyond the paper, Theorem
+    S.A.
+
+    >>> network = cheapest_network([3, 4], 0.6, [2])
+    >>> [round(float(network(x)), 12) for x in ([0, 0], [3, 4])]
+    [0.2, 0.8]
+    """
+    x = arguments.vector("x", x)
+    norm = arguments.positive("the norm of x", np.linalg.norm(x))
+    A, widths = arguments.nonnegative("A", A), arguments.hidden_widths(sizes).tolist()
+    weights = [np.zeros(s) for s in zip([*widths, 1], [len(x), *widths], strict=True)]
+    weights[0][0] = x / norm
+    for W in weights[1:]:
+        W[0, 0] = 1
+    size = (A / norm) ** (1 / len(weights))
+    biases = [np.zeros(len(W)) for W in weights]
+    biases[-1][:] = (1 - A) / 2
+    return MultilayerNetwork([size * W for W in weights], biases)
+
+
+def descents(x, lam, sizes, starts, rng, *, bias_lam=0.0):
+    """Where L-BFGS ends on J_2 of P_(x,1) from standard normal starts: it knows no theorem.
+
+    x: (K,). lam: at least 0. sizes: the numbers of nodes of the hidden layers. starts: how many.
+    rng: Generator or seed. bias_lam: a penalty on the squares of the biases. Returns the values
+    (starts,) in increasing order, and the networks as a batch in this order. Raises ValueError for
+    bad arguments. Cost: hundreds of passes and gradients a start.
+    """
+    x, widths = arguments.vector("x", x), arguments.hidden_widths(sizes).tolist()
+    lam, bias_lam = arguments.nonnegative("lam", lam), arguments.nonnegative("bias_lam", bias_lam)
+    starts, rng = arguments.positive_integer("starts", starts), arguments.generator(rng)
+    layers = [len(x), *widths, 1]
+    shapes = [(n, m) for m, n in pairwise(layers)] + [(n,) for n in layers[1:]]
+    depth = len(layers) - 1
+    strength = np.repeat([lam] * depth + [bias_lam] * depth, [np.prod(shape) for shape in shapes])
+
+    def criterion(z):
+        parts = unflatten(z, shapes)
+        h, gradient = [np.array([x, 0 * x])], [0] * (2 * depth)  # what enters each layer
+        for j in range(depth):
+            out = h[j] @ parts[j].T + parts[depth + j]
+            h.append(np.maximum(out, 0))
+        back = out - [[1], [0]]  # the derivative of the risk in the outputs
+        value = (back**2).mean() + (strength @ z**2) / 2
+        for j in reversed(range(depth)):
+            gradient[j], gradient[depth + j] = back.T @ h[j], back.sum(0)
+            back = back @ parts[j] * (h[j] > 0)
+        return value, flatten(gradient) + strength * z
+
+    ends = [lbfgs(criterion, z) for z in rng.normal(size=(starts, len(strength)))]
+    ends.sort(key=lambda end: end[1])
+    networks = zip(*(unflatten(z, shapes) for z, _ in ends), strict=True)
+    parts = [np.array(part) for part in networks]
+    return np.array([value for _, value in ends]), MultilayerNetwork(parts[:depth], parts[depth:])
+
+
+def _smallest(depth):
+    """The least optimal signal that is not 0."""
+    return (depth - 2) / (depth - 1)
+
+
+def _depth(depth):
+    depth = arguments.positive_integer("depth", depth)
+    if depth < 2:
+        raise ValueError(f"depth must be at least 2, but it was {depth}.")
+    return depth
