@@ -13,7 +13,7 @@
 # make bench     ratios of speed, measured in one run (TABLE=Equalizers for one table)
 # make test-site check every built page in headless Chromium
 # make test-agreement compare the attacks with foolbox and torchattacks
-# make test-convex  check Theorems 3.A, S.D and Proposition 5.A with an independent convex solver
+# make test-convex  check Theorems 3.A, S.D, Proposition 5.A, ReLU networks with a convex solver
 # make test-dask run a sweep on a Dask cluster of two workers
 # make test-data load the real data sets from $HEURISTICS_DATA
 # make mutants   plant N=200 random errors in the library: do the tests see them? (SEED, MODULE, OUT)

@@ -1,7 +1,7 @@
-"""Theorems 3.A and S.D and Proposition 5.A by a convex solver, which `make test-convex` installs.
+"""Theorems 3.A and S.D, Proposition 5.A, ReLU networks by what `make test-convex` installs.
 
 The first is a geometric program: its objective and its budgets are posynomials in the shares. The
-second is a quadratic program over convex sequences. The last minimises a sum of norms.
+second is a quadratic program over convex sequences. The last two minimise sums of norms.
 """
 
 from math import comb
@@ -13,7 +13,7 @@ from test_deep_optima import ARCHITECTURES
 from test_lazy_margin import KINDS, by_hand, instance
 
 from runproofs.linear import deep
-from runproofs.networks import lazy_margin, monotone
+from runproofs.networks import convex_relu, lazy_margin, monotone
 
 
 @pytest.mark.parametrize(("sigma", "widths", "lam"), ARCHITECTURES)
@@ -70,3 +70,30 @@ def test_the_best_non_negative_network_solves_the_quadratic_program(K, n, d, p):
     assert best.biases[-1][0] == pytest.approx(B.value, abs=1e-4)
     slope = best.weights[-1][0, 0] * n ** (d - 1) / p
     np.testing.assert_allclose(F.value, slope * np.arange(K + 1), atol=1e-3)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_planar_relu_networks_solve_the_program_over_all_patterns(seed):
+    """One cone a sector and sign of the output, as Pilanci and Ergen (2020) enumerate them."""
+    rng = np.random.default_rng(seed)
+    n = rng.integers(2, 11)
+    X = np.c_[rng.uniform(-1, 1, n), np.ones(n)] if seed % 2 else rng.normal(size=(n, 2))
+    y, lam = rng.normal(size=n), 0.05 * 4 ** rng.uniform(-1, 1)
+    lines = np.arctan2(X[:, 0], -X[:, 1])
+    angles = np.sort(np.concatenate([lines, lines + np.pi]) % (2 * np.pi))
+    middles = (angles + np.append(angles[1:], angles[0] + 2 * np.pi)) / 2
+    output, norms, cones = 0, [], []
+    for middle in middles:
+        on = X @ [np.cos(middle), np.sin(middle)] > 0
+        for sign in (1, -1):
+            z = cvxpy.Variable(2)
+            output = output + sign * ((on[:, None] * X) @ z)
+            norms.append(cvxpy.norm(z))
+            cones.append(np.where(on, 1, -1)[:, None] * X @ z >= 0)
+    cost = cvxpy.sum_squares(y - output) / 2 + lam * sum(norms)
+    problem = cvxpy.Problem(cvxpy.Minimize(cost), cones)
+    tolerances = dict.fromkeys(("tol_gap_abs", "tol_gap_rel", "tol_feas"), 1e-10)
+    problem.solve(solver=cvxpy.CLARABEL, **tolerances)
+    found = convex_relu.meta_algorithm(X, y[:, None], lam)[-1]
+    assert found.gap <= 1e-9
+    assert found.value == pytest.approx(problem.value, rel=1e-7)
