@@ -91,7 +91,8 @@ def meta_algorithm(X, Y, lam, *, tol=1e-9, largest=None):
     is a global optimum up to its `gap`, which is its certificate. largest: the number of units at
     which to stop earlier, or None. A tol below 1e-12 is likely to be out of reach of rounding; the
     algorithm then stops when f no longer decreases, and the gap says where. So it does, rarely,
-    with several outputs, where the descent may stall beside a unit that is nearly zero.
+    where lam is a hundredth of the polar of Y or less, or with several outputs, where the descent
+    may stall beside a unit that is nearly zero.
     Raises ValueError for bad arguments. Cost: O(N log N + N r d) a unit for the polar, and Newton
     steps of O(N r^2 + (r d)^3).
     Source: Haeffele and Vidal, Algorithm 1 ("meta-algorithm"), with an exact polar for the plane.
