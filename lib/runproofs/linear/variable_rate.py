@@ -7,6 +7,9 @@ any rate are those of `shallow`; here are the same values in fractions, found wi
 
 from fractions import Fraction
 from itertools import combinations
+from numbers import Rational
+
+import numpy as np
 
 from runproofs import _arguments as arguments
 
@@ -41,6 +44,8 @@ def optimum_over_supports(sigma, r, lam):
     >>> str(value), [str(value) for value in x]
     ('29/4', ['7/4', '3/4', '0'])
     """
+    if not np.iterable(sigma):
+        raise ValueError(f"sigma must be a sequence of numbers, but it was {sigma!r}.")
     sigma = sorted((_exact("every entry of sigma", s) for s in sigma), reverse=True)
     r = arguments.positive_integer("r", r)
     mu = _exact("lam", lam) / r
@@ -59,11 +64,7 @@ def optimum_over_supports(sigma, r, lam):
 
 
 def _exact(name, x):
-    """x as a Fraction that is at least 0; floats are refused, since they only look exact."""
-    try:
-        exact = Fraction(x) if not isinstance(x, (float, str)) else None
-    except (TypeError, ValueError):
-        exact = None
-    if exact is None or exact < 0:
+    """x as a Fraction that is at least 0; decimals are refused, since they only look exact."""
+    if not isinstance(x, Rational) or isinstance(x, bool) or x < 0:
         raise ValueError(f"{name} must be an integer or a Fraction, at least 0, but it was {x!r}.")
-    return exact
+    return Fraction(x)
