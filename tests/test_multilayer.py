@@ -79,6 +79,25 @@ def test_batches_of_networks_points_and_patterns():
     assert multilayer.squared_norm(network)[1] == pytest.approx(by_hand)
 
 
+def test_equal_nodes_are_merged_at_any_width():
+    K, n, p = 3, 40, Fraction(2, 3)
+    shapes = [(n, K), (n, n), (1, n)]
+    law = multilayer.output_law(MultilayerNetwork([np.ones(s, int) for s in shapes]), [1] * K, p)
+    assert len(law) <= (K + 1) * (n + 1) ** 2
+    assert sum(law.values()) == 1
+    # products of three independent binomials, each with mean m p and second moment 1 + q / (m p)
+    assert sum(chance * value for value, chance in law.items()) == K * n**2
+    second = (K * n**2) ** 2 * (1 + Fraction(1, 2 * K)) * (1 + Fraction(1, 2 * n)) ** 2
+    assert sum(chance * value**2 for value, chance in law.items()) == second
+
+
+def test_fractions_beside_floats_become_floats():
+    network = MultilayerNetwork([[[HALF, 0.25], [1, 0.5]], [[1, 1]]], [[0, HALF], [0.5]])
+    assert network.weights[0].dtype == float
+    assert network([HALF, 0.5]) == 0.375 + 1.25 + 0.5
+    assert isinstance(multilayer.criterion(FIGURE_1, [(1, [HALF, -1.0], 8)], HALF), float)
+
+
 def test_half_of_the_mass_is_at_the_origin():
     assert [(w, list(x), y) for w, x, y in multilayer.half([3, 4], 7)] == [
         (HALF, [3, 4], 7), (HALF, [0, 0], 0),
@@ -99,7 +118,20 @@ def test_half_of_the_mass_is_at_the_origin():
         (lambda: multilayer.dropout_output(FIGURE_1, [1, 1], [1], HALF), "pattern must hold 2"),
         (lambda: multilayer.dropout_output(FIGURE_1, [1, 1], [1, [1]], HALF), r"pattern\[1\]"),
         (lambda: multilayer.output_law(FIGURE_1, [[1, 1]], HALF), "x must be a point of 2 inputs"),
+        (lambda: MultilayerNetwork([[[1, 2], [3]]]), r"weights\[0\] must be"),
         (lambda: multilayer.output_law(FIGURE_1, [1, 1], 0), "p must be a keep probability"),
+        (lambda: multilayer.all_patterns(FIGURE_1, 0), "^p must be a keep probability"),
+        (
+            lambda: multilayer.all_patterns(MultilayerNetwork([np.ones((1, 21))]), HALF),
+            "network must have at most 20 inputs and hidden nodes .* it has 21",
+        ),
+        (lambda: multilayer.penalised_risk(FIGURE_1, [(1, [1, 1], 1)], -1), "lam must be"),
+        (
+            lambda: multilayer.output_law(
+                MultilayerNetwork([[[1, 1]]], [np.ones((3, 1), int)]), [1, 1], HALF
+            ),
+            "network must be a single one",
+        ),
         (
             lambda: multilayer.output_law(MultilayerNetwork([np.ones((2, 1, 2))]), [1, 1], 0.5),
             "network must be a single one",

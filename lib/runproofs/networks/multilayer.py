@@ -10,7 +10,7 @@ of Fractions, and two of them are compared without a tolerance.
 from collections import defaultdict
 from dataclasses import dataclass
 from fractions import Fraction
-from numbers import Rational
+from numbers import Rational, Real
 
 import numpy as np
 
@@ -109,10 +109,17 @@ def all_patterns(network, p):
     """All dropout patterns of a network, as `dropout_output` takes them, and their probabilities.
 
     p: keep probability, a Fraction for exact probabilities. Returns d masks (2^N, n_j) and the
-    probabilities (2^N,), N the number of nodes that may be dropped. Raises ValueError for N > 20.
-    Cost: O(N 2^N).
+    probabilities (2^N,), N the number of nodes that may be dropped. Raises ValueError for N > 20
+    and for bad arguments. Cost: O(N 2^N).
     """
-    listed, probabilities = masks.all_masks(sum(network.sizes), p)
+    p = arguments.keep_probability(p, exact=True, name="p")
+    droppable = sum(network.sizes)
+    if droppable > 20:
+        raise ValueError(
+            f"network must have at most 20 inputs and hidden nodes to list all its patterns, "
+            f"but it has {droppable}."
+        )
+    listed, probabilities = masks.all_masks(droppable, p)
     return np.split(listed, np.cumsum(network.sizes)[:-1], axis=1), probabilities
 
 
@@ -122,8 +129,8 @@ def output_law(network, x, p):
     x: (K,). p: keep probability. Returns a dictionary from the values of the output to their
     probabilities, exact if network, x and p are. Partial sums that are equal are merged after each
     node, so that layers of equal nodes are cheap at any width. Raises ValueError for bad arguments.
-    Cost: for each layer, states times nodes times nodes of the next layer, where the states are
-    the distinct partial sums: at most 2^n, and n + 1 where all terms are equal.
+    Cost of a layer: the distinct activations below it, times the distinct partial sums from one of
+    them (2^n for n nodes below, n + 1 where they are all equal), times the weights of the layer.
 
     >>> network = MultilayerNetwork([[[1, 1], [1, 1]], [[1, 1]]])
     >>> law = output_law(network, [1, -1], Fraction(1, 2))
@@ -136,7 +143,7 @@ def output_law(network, x, p):
         raise ValueError(f"x must be a point of {network.sizes[0]} inputs, not {x.shape}.")
     law = {tuple(x): 1}
     for j, (W, b) in enumerate(zip(network.weights, network.biases, strict=True)):
-        if W.ndim != 2:
+        if W.ndim != 2 or b.ndim != 1:
             raise ValueError("network must be a single one for its law, not a batch.")
         pushed = defaultdict(int)
         for h, probability in law.items():
@@ -183,8 +190,9 @@ def squared_norm(network):
 def penalised_risk(network, examples, lam):
     """J_2: the risk and lam / 2 times the squared norm of the weights (biases are free).
 
-    lam: at least 0. Source: Helmbold and Long, Section 3.1.
+    lam: at least 0. Raises ValueError for bad arguments. Source: Helmbold and Long, Section 2.
     """
+    arguments.nonnegative("lam", float(lam))
     return risk(network, examples) + lam * squared_norm(network) / 2
 
 
@@ -216,7 +224,10 @@ def _plus(sums, term):
 
 def _numbers(name, x):
     """x as an array of Fractions (dtype object) if all entries are rational, or of float64."""
-    array = np.asarray(x)
+    try:
+        array = np.asarray(x)
+    except ValueError:  # a ragged list, which `reals` names
+        return arguments.reals(name, x)
     if array.dtype.kind in "iu" or (
         array.dtype == object and all(isinstance(entry, Rational) for entry in array.flat)
     ):
@@ -224,4 +235,6 @@ def _numbers(name, x):
         # int: a Fraction of NumPy's integers computes with 64 bits, and overflows
         exact.flat = [Fraction(int(e.numerator), int(e.denominator)) for e in array.flat]
         return exact
+    if array.dtype == object and all(isinstance(entry, Real) for entry in array.flat):
+        array = array.astype(float)
     return arguments.reals(name, array)
