@@ -100,13 +100,23 @@ def test_only_the_shorter_side_is_enumerated():
 
 def test_a_zero_has_the_sign_plus():
     assert pn.alternate([[1], [1]], [[1, -1]]).tolist() == [2]
+    assert pn.alternate([[-2, -1], [-1, -1]], [[1, -1]]).tolist() == [5]  # in a, too
 
 
 def test_alternation_ends_where_nobody_alone_improves():
-    Z = drawn((6, 6), 2)
-    a = pn.sign_vectors(6)
-    for start, value in zip(a, pn.alternate(Z, a), strict=True):
-        assert value >= np.abs(start @ Z).sum() - 1e-12
+    rng = np.random.default_rng(2)
+    rounds = []
+    for _ in range(10):
+        Z = rng.normal(size=(7, 6))
+        starts = pn.sign_vectors(7)
+        for start, value in zip(starts, pn.alternate(Z, starts), strict=True):
+            a, best = start, [-INF]
+            while (score := np.abs(a @ Z).sum()) > best[-1] + 1e-12:
+                best.append(score)
+                a = np.sign(Z @ np.sign(a @ Z))
+            assert value == pytest.approx(best[-1], rel=1e-12)
+            rounds.append(len(best))
+    assert max(rounds) > 3
 
 
 @pytest.mark.parametrize("uv", [(2, INF), (INF, INF), (INF, 2)])
