@@ -4,7 +4,9 @@ from itertools import pairwise, product
 
 import numpy as np
 import pytest
+from scipy.optimize import brentq
 
+from runproofs import linalg
 from runproofs.linear.shallow import closed_form_objective, gradient, optimal_spectrum
 from runproofs.reproductions import homogeneous
 
@@ -147,3 +149,67 @@ def test_equalization_starts_at_the_singular_value_decomposition_and_rests_witho
         at_start = (rest + (sigma[:r] ** 2).sum()) / minimum
         assert run["objective"][i, 1, 0, 0] == pytest.approx(at_start)
     assert (run["objective"][:, 1, 0, -1] < 1.2).all()
+
+
+def minimizer_of_the_squared_nuclear_norm(Y, weight):
+    """Of ||Y - X||^2 + weight ||X||_*^2, by the root t of weight sum (s - t)_+ = t."""
+    W, s, Zt = np.linalg.svd(Y, full_matrices=False)
+    t = brentq(lambda t: weight * np.maximum(s - t, 0).sum() - t, 0, s[0])
+    return (W * np.maximum(s - t, 0)) @ Zt
+
+
+@pytest.mark.parametrize(("rule", "lam"), [("adaptive", 0.8), ("fixed", 1.2)])
+def test_variable_size_runs_dropout_and_measures_from_the_closed_form_and_the_clean_matrix(
+    rule, lam
+):
+    how = {"steps": 60, "eta": 0.1, "decay": 20}
+    settings = {"rule": (rule,), "r": (2,), "lambda_1": 0.4, "size": 8, "rank": 3, "noise": 0.1}
+    run = homogeneous.variable_size(**settings, deviation=0.2, seed=(2,), **how)
+    rng = np.random.default_rng(2)
+    target, clean = homogeneous.low_rank_and_noise(8, 3, 0.1, rng)
+    start = 0.2 * rng.standard_normal((2, 8, 2))
+    masks = np.random.default_rng((2, 1))
+    U, V, _ = homogeneous.factorize(target, lam, *start, "dropout", rng=masks, **how)
+    X = U @ V.T
+    best = minimizer_of_the_squared_nuclear_norm(target, 0.4)
+    sigma = np.linalg.svd(target, compute_uv=False)
+    wanted = {
+        "found": np.linalg.svd(X, compute_uv=False),
+        "closed": np.linalg.svd(best, compute_uv=False),
+        "to_closed": np.linalg.norm(X - best) / np.linalg.norm(best),
+        "to_clean": np.linalg.norm(X - clean) / np.linalg.norm(clean),
+        "objective": closed_form_objective(U, V, target, lam)
+        / optimal_spectrum(sigma, 2, lam).value,
+    }
+    for name, value in wanted.items():
+        np.testing.assert_allclose(run[name][0, 0, 0], value, rtol=1e-8, atol=1e-12, err_msg=name)
+
+
+def test_fixed_size_and_equalization_train_by_the_methods_they_name():
+    how = {"steps": 40, "eta": 0.1, "decay": 20}
+    methods = ("none", "dropout", "half", "expected", "frozen")
+    settings = {"theta": (0.4,), "methods": methods, "size": 4, "r": 6, "deviation": 0.5}
+    found = homogeneous.fixed_size(**settings, seed=(3,), **how)["objective"][0, 0, :, -1]
+    rng = np.random.default_rng(3)
+    target = homogeneous.gaussian_product(4, 6, 0.5, rng)
+    start = 0.5 * rng.standard_normal((2, 4, 6))
+    least = optimal_spectrum(np.linalg.svd(target, compute_uv=False), 6, 1.5).value
+    for method, value in zip(methods, found, strict=True):
+        masks = np.random.default_rng((3, 1))
+        U, V, _ = homogeneous.factorize(target, 1.5, *start, method, rng=masks, **how)
+        assert value == pytest.approx(closed_form_objective(U, V, target, 1.5) / least)
+
+    shape, sigma = (6, 5), np.exp(-0.25 * np.arange(5))
+    run = homogeneous.equalization(
+        shape=shape, r=(5,), lam=(0.5,), decay_rate=0.25, seed=(3,), **how
+    )
+    target = linalg.with_spectrum(*shape, sigma, 3)
+    W, s, Zt = np.linalg.svd(target, full_matrices=False)
+    start, masks = (W * np.sqrt(s), Zt.T * np.sqrt(s)), np.random.default_rng((3, 1))
+    U, V, _ = homogeneous.factorize(target, 0.5, *start, "dropout", rng=masks, **how)
+    loads = np.linalg.norm(U, axis=0) * np.linalg.norm(V, axis=0)
+    assert run["variance"][0, 0, 0, -1] == pytest.approx(loads.var())
+    assert run["variation"][0, 0, 0, -1] == pytest.approx(loads.std() / loads.mean())
+    least = optimal_spectrum(sigma, 5, 0.5).value
+    value = closed_form_objective(U, V, target, 0.5) / least
+    assert run["objective"][0, 0, 0, -1] == pytest.approx(value)
