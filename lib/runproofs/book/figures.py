@@ -2,13 +2,16 @@
 
 import hashlib
 import re
+from base64 import b64decode, b64encode
 from collections.abc import Callable
 from html import escape
+from io import BytesIO
 
 import matplotlib as mpl
 import matplotlib.pyplot as plt
 from IPython.display import HTML
 from matplotlib import animation, axes, projections
+from PIL import Image
 
 # The palette of Okabe and Ito, which readers of every kind of colour vision can tell apart;
 # the order puts neighbours far apart in lightness too, for printing in grey.
@@ -65,8 +68,8 @@ def animate(fig, update: Callable[[int], object], frames: int, *, alt: str, fps:
     """A player with a slider over `frames` pictures; `update(k)` draws picture k = 0, 1, ...
 
     alt says in words what can be seen; ValueError if it is empty. The result works offline and is
-    the same text on every run. Closes the figure. Cost: one rendering of the figure a frame, and
-    some 15 kB of page a frame at the default size.
+    the same text on every run. Frames have 256 colours. Closes the figure. Cost: one rendering of
+    the figure a frame, and some 6 kB a frame at the default size.
     """
     if not alt.strip():
         raise ValueError("alt is empty; say in words what the animation shows.")
@@ -105,8 +108,17 @@ def _offline(html: str, alt: str) -> str:
     """matplotlib's player without its web font, with a name that depends on its content only."""
     html = re.sub(r"<link rel=\"stylesheet\"\s+href=\"https?://[^>]*>", "", html)
     html = re.sub(r'<i class="fa ([^"]+)"></i>', lambda match: GLYPHS[match[1]], html)
+    html = re.sub(r"(?<=data:image/png;base64,)[^\"]+", _fewer_colors, html)
     random_name = re.search(r"_anim_img([0-9a-f]{32})", html)[1]
     content = hashlib.sha256(html.replace(random_name, "").encode()).hexdigest()[:32]
     html = html.replace(random_name, content)
     html = re.sub(r'<img id="(_anim_img\w+)"', rf'<img alt="{escape(alt)}" id="\1"', html)
     return re.sub(r'(<input id="_anim_slider\w+")', r'\1 aria-label="frame"', html)
+
+
+def _fewer_colors(match) -> str:
+    """A PNG in base64 with 256 colours, about a third as long."""
+    encoded = re.sub(r"[\\\s]", "", match[0])  # matplotlib breaks it into lines
+    picture, file = Image.open(BytesIO(b64decode(encoded))), BytesIO()
+    picture.convert("RGB").quantize(256, dither=Image.Dither.NONE).save(file, "PNG", optimize=True)
+    return b64encode(file.getvalue()).decode()

@@ -22,7 +22,7 @@ from docutils.statemachine import StringList
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective, SphinxRole
 
-from . import outputs
+from . import outputs, players
 from .register import CHAPTERS, STATUSES, Claim, checks_in, raw_formulas, register
 from .sabotage import invitations
 
@@ -243,4 +243,5 @@ def setup(app):
     app.connect("doctree-read", fold_checks)
     app.connect("doctree-read", outputs.publish_outputs)
     app.connect("html-page-context", outputs.offer_notebook, 500)
+    app.connect("html-page-context", players.fetch_later)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
