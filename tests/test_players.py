@@ -25,7 +25,7 @@ def lightened(body, folder):
 
 
 def test_each_player_keeps_its_first_picture_and_names_its_script(tmp_path):
-    bodies = [player(0, 1, 2), player(1, 0)]
+    bodies = [player(0, 1, 2), player(3, 4)]
     light = lightened(f"<p>before</p>{bodies[0]}<p>between</p>{bodies[1]}<p>after</p>", tmp_path)
     scripts = sorted((tmp_path / "_static" / "players").iterdir())
     assert len(scripts) == 2
