@@ -13,6 +13,7 @@ def player(*heights):
     with mpl.rc_context({"backend": "agg"}):
         fig, ax = plt.subplots(figsize=(1, 1))
         (bar,) = ax.bar([0], [0])
+        ax.set_ylim(0, 5)
         return figures.animate(
             fig, lambda k: bar.set_height(heights[k]), len(heights), alt="A bar."
         ).data
