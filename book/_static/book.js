@@ -1,26 +1,39 @@
-// The ledger: filters, and the entry named in the address opens by itself.
+// The ledger: filters that the address keeps, and the entry named in the address opens by itself.
 document.addEventListener("DOMContentLoaded", () => {
   const filter = document.querySelector(".ledger-filter");
   if (!filter) return;
   const claims = [...document.querySelectorAll("details.claim")];
+  const chapters = new Set(claims.map((claim) => claim.closest("section")));
   const count = filter.querySelector("output");
+  const fields = [...filter.querySelectorAll("select, input")];
   const apply = () => {
     const words = filter.querySelector("input").value.toLowerCase();
-    const wanted = [...filter.querySelectorAll("select")].filter((select) => select.value);
-    let shown = 0;
-    for (const claim of claims) {
-      const fits = wanted.every((select) => claim.dataset[select.name] === select.value);
-      claim.hidden = !(fits && claim.textContent.toLowerCase().includes(words));
-      shown += !claim.hidden;
-    }
-    count.textContent = `${shown} of ${claims.length} claims`;
+    const wanted = fields.filter((field) => field.matches("select") && field.value);
+    const fits = (claim) => wanted.every(({ name, value }) => claim.dataset[name].split(" ").includes(value))
+      && claim.textContent.toLowerCase().includes(words);
+    claims.forEach((claim) => { claim.hidden = !fits(claim); });
+    const shown = claims.filter((claim) => !claim.hidden);
+    chapters.forEach((chapter) => { chapter.hidden = !shown.some((claim) => chapter.contains(claim)); });
+    count.textContent = `${shown.length} of ${claims.length} claims`;
   };
-  filter.addEventListener("input", apply);
-  apply();
+  filter.addEventListener("input", () => {
+    apply();
+    const kept = new URLSearchParams(fields.filter((field) => field.value).map((field) => [field.name, field.value]));
+    history.replaceState(null, "", `#${kept}`);
+  });
   const open = () => {
-    const claim = location.hash && document.getElementById(location.hash.slice(1));
-    if (claim && claim.matches("details.claim")) { claim.open = true; claim.scrollIntoView(); }
+    const claim = document.getElementById(location.hash.slice(1));
+    if (claim?.matches("details.claim")) {
+      claim.hidden = claim.closest("section").hidden = false;
+      claim.open = true;
+      claim.scrollIntoView();
+    } else if (location.hash.includes("=")) {
+      const kept = new URLSearchParams(location.hash.slice(1));
+      fields.forEach((field) => { field.value = kept.get(field.name) ?? ""; });
+      apply();
+    }
   };
+  apply();
   window.addEventListener("hashchange", open);
   open();
 });

@@ -116,22 +116,26 @@ class Ledger(FromRegister):
 
     def item(self, entry: Claim) -> list[nodes.Node]:
         summary = nodes.inline("", "", *self.inline(f"{entry.number}. {entry.title}"))
+        slip = entry.erratum and entry.erratum.grade != "extraction artefact"
+        about = ["beyond"] * (entry.source == "beyond") + ["erratum"] * bool(slip)
         opening = (
             f'<details class="claim" id="claim-{entry.slug}" data-chapter="{entry.chapter}" '
-            f'data-kind="{entry.kind}" data-status="{entry.status}"><summary>'
+            f'data-kind="{entry.kind}" data-status="{entry.status}" data-about="{" ".join(about)}">'
+            "<summary>"
             f'<span class="tag {entry.status}">{entry.status}</span> '
         )
         if entry.status == "planned":  # what no page has verified is announced, not stated
             body = [nodes.paragraph("", f"Section {entry.section}, {entry.kind}: planned.")]
         else:
             erratum = ""
-            if entry.erratum and entry.erratum.grade != "extraction artefact":
+            if slip:
                 erratum = f' · <a href="{self.uri(ERRATA)}#erratum-{entry.slug}">erratum</a>'
             body = [
                 *self.markdown(entry.statement),
                 *self.invitations(entry),
                 self.html(
-                    f"<p><code>{entry.id}</code> · {entry.kind}, section "
+                    f'<p><a href="#claim-{entry.slug}"><code>{entry.id}</code></a> · '
+                    f"{entry.kind}, section "
                     f"{escape(entry.section)}{self.checked_on(entry)}{erratum}</p>"
                 ),
             ]
