@@ -50,6 +50,7 @@ def test_the_gap_where_it_is_known():
     assert nuclear.duality_gap([[2]], [[0]], [[0]], 0.5) == 1.125
     assert nuclear.duality_gap([[2]], [[1.5]], [[1]], 0.5) == pytest.approx(0, abs=1e-15)
     assert nuclear.duality_gap([[2]], [[2]], [[1]], 0.5) == 1  # R = 0 certifies the bound 0 alone
+    assert nuclear.duality_gap([[2]], [[3]], [[1]], 1) == 3.5  # s = 0
     s = 0.5 / 3  # best: min over s <= lam / sigma of 1/2 (3 s - 3)^2 + 3 lam ... at U V = -1
     assert nuclear.duality_gap([[2]], [[-1]], [[1]], 0.5) == pytest.approx(
         4.5 + 0.5 - s * 6 + s**2 * 4.5
@@ -187,6 +188,8 @@ def test_growing_ends_with_a_certificate(scale, still):
     assert (grown.bounds <= best * (1 + 1e-12)).all()
     assert grown.values[-1] == pytest.approx(best, rel=1e-9)
     assert grown.bounds[-1] == pytest.approx(best, rel=1e-9)
+    gap = nuclear.duality_gap(scale * Y, U, V, scale * LAM)
+    assert grown.values[0] - grown.bounds[0] == pytest.approx(gap)
     assert set(np.diff(grown.sizes)) <= {0, 1}
     assert grown.U.shape[1] == grown.sizes[-1]
 
@@ -216,6 +219,10 @@ def test_growing_stops_at_once_where_it_can_or_must():
         (lambda: nuclear.grow(Y, 1, *drawn(1), steps=0), "steps must be"),
         (lambda: nuclear.greedy(Y, -1), "lam must be"),
         (lambda: nuclear.append_polar(Y, np.zeros((8, 0)), np.zeros((6, 0)), -1), "lam must be"),
+        (
+            lambda: nuclear.append_polar(Y, np.zeros((7, 0)), np.zeros((6, 0)), 1),
+            "must have 7 rows",
+        ),
     ],
 )
 def test_bad_arguments_are_named(call, words):

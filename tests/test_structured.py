@@ -134,7 +134,8 @@ def test_the_non_negative_polar_lies_between_every_pair_and_its_bound():
         assert max(others.max(), R.max()) <= pair.value * (1 + 1e-12) <= bound * (1 + 1e-9)
     pair, bound = structured.non_negative_polar(np.diag([2.0, 3.0]))
     assert (pair.value, bound) == pytest.approx((3, 3), rel=1e-14)
-    assert structured.non_negative_polar(-np.ones((2, 3)))[1] == 0
+    pair, bound = structured.non_negative_polar(-np.ones((2, 3)))
+    assert pair.value == bound == pair.u.any() == pair.v.any() == 0
 
 
 def test_appending_lowers_by_the_square_and_drops_dead_columns():
@@ -166,6 +167,32 @@ def test_the_sparse_penalty_alone_is_known():
     start = np.column_stack([Y + 0.01 * RNG.normal(size=Y.shape)])
     U, V = structured.dictionary(Y, start, np.eye(5), 0, 1.2, sweeps=3000)
     assert structured.dictionary_objective(Y, U, V, 0, 1.2) == pytest.approx(best, rel=1e-6)
+
+
+def test_codes_and_atoms_see_both_norms():
+    """One atom: its codes by the prox; samples with orthogonal columns: shrunk by half the sum."""
+    Y = RNG.normal(size=(6, 5))
+    U, V = structured.dictionary(Y, *drawn(6, 5, 1), 0.9, 0.7, sweeps=1)
+    np.testing.assert_allclose(V, structured.sparse_prox(Y.T @ U, 0.45, 0.35), atol=1e-13)
+    half = np.full((4, 1), 0.5)  # length 1, l1 norm 2: the atom dies up to lam / 2 + lam_1
+    for size, alive in ((1.15, False), (1.25, True)):
+        U, V = structured.dictionary(size * half.T, [[1.0]], half, 0.4, 1, sweeps=1)
+        assert U.any() == V.any() == alive
+    Y = np.linalg.qr(Y)[0] * [4, 3, 2, 1.5, 0.6]
+    U, V = structured.dictionary(Y, Y + 0.05 * RNG.normal(size=(6, 5)), np.eye(5), 1.3, 0.5)
+    np.testing.assert_allclose(U @ V.T, nuclear.shrink_columns(Y, 0.9), atol=1e-12)
+
+
+def test_a_pair_under_outliers_is_found():
+    """The gradient is 1 at the outliers and (lam - 1) / 5 elsewhere: lam along the planted pair."""
+    lam, gamma, signs = 2.5, 3.0, np.outer([1, -1, 1, 1, -1, 1], [1, 1, -1, 1, -1, -1])
+    places = np.roll(np.eye(6), 2, axis=0)
+    outliers = places * signs * RNG.uniform(0, 30, size=(6, 6))
+    Y = 0.7 * signs + signs * np.where(places, 1, (lam - 1) / 5) / gamma + outliers
+    P, s, Qt = np.linalg.svd(Y)
+    U, V, E = structured.robust_pca(Y, P * s, Qt.T, lam, gamma)
+    np.testing.assert_allclose(U @ V.T, 0.7 * signs, atol=1e-11)
+    np.testing.assert_allclose(E, outliers, atol=1e-11)
 
 
 def test_huber_is_a_minimum_over_errors():

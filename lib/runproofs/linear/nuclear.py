@@ -96,8 +96,8 @@ def append_polar(Y, U, V, lam):
     [[2.0, 0.0], [0.0, 0.0]]
     """
     if np.ndim(U) == np.ndim(V) == 2 and np.shape(U)[1] == np.shape(V)[1] == 0:
-        Y, lam = arguments.matrix("Y", Y), arguments.nonnegative("lam", lam)
-        U, V = np.zeros((len(Y), 0)), np.zeros((Y.shape[1], 0))
+        Y = arguments.matrix("Y", Y, rows=len(U), columns=len(V))
+        U, V, lam = np.asarray(U), np.asarray(V), arguments.nonnegative("lam", lam)
     else:
         Y, U, V, lam = _problem(Y, U, V, lam)
     return _append(Y - U @ V.T, U, V, lam)

@@ -81,10 +81,10 @@ def nmf(Y, U, V, lam, *, sweeps=200):
 def non_negative_polar(R):
     """A good non-negative pair for R, and an upper bound on all: `Polar`, bound.
 
-    Maximizes u^T R v over unit vectors u, v >= 0 by turns, from every coordinate vector v, 100
-    times; a local search, whose value any such pair exceeds at most by bound - value. The bound is
-    sigma_1 of the positive part of R. R: (m, n). Raises ValueError unless R is a finite matrix.
-    Cost: O(mn^2).
+    Maximizes u^T R v over u, v >= 0 of length at most 1 by turns, from every coordinate vector v,
+    100 times; a local search, whose value any such pair exceeds at most by bound - value. The bound
+    is sigma_1 of the positive part of R; without a positive entry u = v = 0. R: (m, n). Raises
+    ValueError unless R is a finite matrix. Cost: O(mn^2).
 
     >>> pair, bound = non_negative_polar([[3.0, -1.0], [0.0, 2.0]])
     >>> pair.value, bound
