@@ -33,9 +33,7 @@ def shifted(network, step):
 
 
 @pytest.mark.parametrize("p", RATES)
-@pytest.mark.parametrize(
-    "shape", [(1, 3, 2), (2, 4, 2), (2, 2, 3), (3, 3, 2), (4, 8, 2), (3, 3, 4)]
-)
+@pytest.mark.parametrize("shape", GADGETS)
 def test_the_best_first_one_network(shape, p):
     for biased in (False, True):
         best = monotone.best_first_one(*shape, p, biased=biased)
@@ -59,9 +57,7 @@ def test_known_criteria_of_first_one_networks():
 
 
 @pytest.mark.parametrize("p", RATES)
-@pytest.mark.parametrize(
-    "shape", [(1, 1, 2), (2, 2, 2), (3, 2, 2), (2, 2, 3), (3, 1, 4), (4, 3, 2)]
-)
+@pytest.mark.parametrize("shape", SHAPES)
 def test_the_best_non_negative_network(shape, p):
     best = monotone.best_non_negative(*shape, p)
     value = measured(best, p)
