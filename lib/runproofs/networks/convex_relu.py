@@ -89,10 +89,8 @@ def meta_algorithm(X, Y, lam, *, tol=1e-9, largest=None):
 
     Returns the `Step`s, the first with no unit, then one for each unit that was added; the last one
     is a global optimum up to its `gap`, which is its certificate. largest: the number of units at
-    which to stop earlier, or None. A tol below 1e-12 is likely to be out of reach of rounding; the
-    algorithm then stops when f no longer decreases, and the gap says where. So it does, rarely,
-    where lam is a hundredth of the polar of Y or less, or with several outputs, where the descent
-    may stall beside a unit that is nearly zero.
+    which to stop earlier, or None. A tol below 1e-12 is likely to be out of reach of rounding. The
+    algorithm stops as well when f no longer decreases; the gap says where.
     Raises ValueError for bad arguments. Cost: O(N log N + N r d) a unit for the polar, and Newton
     steps of O(N r^2 + (r d)^3).
     Source: Haeffele and Vidal, Algorithm 1 ("meta-algorithm"), with an exact polar for the plane.
@@ -203,22 +201,31 @@ class _Descent:
         self.c = np.vstack([self.c, c])
 
     def run(self, steps=200):
-        value, idle = np.inf, 0
+        """Newton's steps; where f falls no more and rounding moves, the flattest point is kept."""
+        lowest, flattest, idle = np.inf, None, 0
         for _ in range(steps):
             self.prune()
-            if not len(self.c) or not self.newton():
+            if not len(self.c):
+                return
+            more = self.newton()
+            if flattest is None or self.steepness < flattest[0]:
+                flattest = self.steepness, self.stood
+            value = self.value(self.residual())
+            if value < lowest * (1 - 1e-14):
+                lowest, flattest, idle = value, None, 0
+            idle += 1
+            if not more or idle == 12:
                 break
-            last, value = value, self.value(self.residual())
-            idle = idle + 1 if value >= last * (1 - 1e-15) else 0
-            if idle == 6:  # a flat valley: rounding moves along it
-                break
+        if flattest:
+            self.sector, self.angle, self.c = flattest[1]
         self.prune()
 
     def newton(self):
         """One step; False where it no longer helps."""
         R, (r, d), lam = self.residual(), self.c.shape, self.lam
         before = self.value(R)
-        free = self.leave_rays(R)
+        free = self.leave_rays(R)  # moves some angles a little
+        R = self.residual()
         G, S, size = self.features(), self.slopes(self.sector), _norms(self.c)
         unit = self.c / size[:, None]
         of_c, of_angle = lam * unit - G.T @ R, -((S.T @ R) * self.c).sum(1)
@@ -232,9 +239,16 @@ class _Descent:
         ca = ca.reshape(r * d, r)[:, free]
         H = np.block([[cc.reshape(r * d, r * d), ca], [ca.T, aa[np.ix_(free, free)]]])
         gradient = np.concatenate([of_c.ravel(), of_angle[free]])
-        scale = np.concatenate([np.repeat(size, d), np.ones(free.sum())])  # all numbers of one kind
+        unequal = np.concatenate([np.ones(r * d), size[free]])
+        self.stood = self.sector, self.angle, self.c
+        self.steepness = abs(gradient / unequal).max()
+        if self.steepness <= 1e-13 * lam:
+            return False
+        # each number by its own curvature: a unit that is nearly zero counts like the others
+        curve = abs(np.diag(H)) / unequal**2
+        scale = 1 / (unequal * np.sqrt(np.maximum(curve, 1e-13 * curve.max())))
         values, W = np.linalg.eigh(H * scale * scale[:, None])
-        values = np.maximum(abs(values), 1e-13 * abs(values).max())
+        values = np.maximum(abs(values), 1e-9 * abs(values).max())
         step = -scale * (W @ ((W.T @ (gradient * scale)) / values))
         angle, c = self.angle.copy(), self.c.copy()
         low, high = self.low[self.sector], self.high[self.sector]
@@ -247,7 +261,7 @@ class _Descent:
             self.c[(self.c * c).sum(1) < 0] = 0
             R = self.residual()
             if self.value(R) <= before * (1 + 1e-15) + 1e-4 * length * (gradient @ step):
-                return abs(gradient * scale).max() > 1e-13 * self.lam * size.max()
+                return True
             length /= 2
         self.angle, self.c = angle, c
         return False
@@ -256,6 +270,10 @@ class _Descent:
         """Which angles may move: units at a ray choose the side to which f decreases, if any."""
         free = np.ones(len(self.angle), dtype=bool)
         for end, other, turn in ((self.low, -1, 2 * np.pi), (self.high, 1, -2 * np.pi)):
+            # a step would be cut off just before the ray, time and again: go there first
+            outward = other * ((self.slopes(self.sector).T @ R) * self.c).sum(1)
+            near = abs(self.angle - end[self.sector]) <= 1e-9
+            self.angle = np.where(near & (outward > 0), end[self.sector], self.angle)
             at = self.angle == end[self.sector]
             if not at.any():
                 continue
