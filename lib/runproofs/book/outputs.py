@@ -19,7 +19,7 @@ from .register import BOOK
 
 SOURCES = (Path(__file__).parents[1], *(BOOK / name for name in ("claims", "sabotage", "results")))
 TRACKED = {".py", ".yml", ".json", ".npz"}  # what else lies there, an editor or a system put there
-PACKAGES = ("matplotlib", "numpy", "scikit-learn", "scipy", "sympy", "torch")
+PACKAGES = ("matplotlib", "numpy", "pillow", "scikit-learn", "scipy", "sympy", "torch")
 logger = logging.getLogger(__name__)
 
 

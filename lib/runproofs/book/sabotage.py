@@ -96,7 +96,7 @@ def _codes(code: CodeType):
 
 
 def broken(sabotage: Sabotage):
-    """The function of the library that it changes, and the code that the function then has.
+    """The function of the library that it changes, and the code that it then has inside wrappers.
 
     Raises ValueError unless the piece occurs once in a function of that name.
     """
@@ -111,11 +111,9 @@ def broken(sabotage: Sabotage):
     function = module
     for name in parts[k:]:
         function = getattr(function, name)
-    if hasattr(function, "cache_clear"):
-        function.cache_clear()
-    function = inspect.unwrap(function)
+    bare = inspect.unwrap(function)
     lines = source.splitlines(keepends=True)
-    first = function.__code__.co_firstlineno - 1
+    first = bare.__code__.co_firstlineno - 1
     length = len(inspect.getblock(lines[first:]))
     body = replaced("".join(lines[first : first + length]), sabotage)
     changed = "".join(lines[:first]) + body + "".join(lines[first + length :])
@@ -126,7 +124,9 @@ def broken(sabotage: Sabotage):
 def break_library(sabotage: Sabotage) -> None:
     """Give the function of the library the changed body, wherever it is imported already.
 
-    Raises ValueError as :func:`broken` does.
+    Raises ValueError as `broken` does.
     """
     function, code = broken(sabotage)
-    function.__code__ = code
+    if hasattr(function, "cache_clear"):
+        function.cache_clear()
+    inspect.unwrap(function).__code__ = code

@@ -148,10 +148,7 @@ def proximal_sweep(Y, U, V, lam, *, fraction=1.0):
     >>> U.tolist(), V.tolist()
     ([[0.5]], [[1.0]])
     """
-    Y, U, V, lam = _problem(Y, U, V, lam)
-    fraction = _fraction(fraction)
-    U = _proximal(Y, U, V, lam, fraction)
-    return U, _proximal(Y.T, V, U, lam, fraction)
+    return _both_factors(_proximal, Y, U, V, lam, fraction)
 
 
 def proximal_sweep_as_printed(Y, U, V, lam, *, fraction=1.0):
@@ -163,10 +160,7 @@ def proximal_sweep_as_printed(Y, U, V, lam, *, fraction=1.0):
     >>> U.tolist(), V.tolist()
     ([[1.0]], [[1.0]])
     """
-    Y, U, V, lam = _problem(Y, U, V, lam)
-    fraction = _fraction(fraction)
-    U = _printed(Y, U, V, lam, fraction)
-    return U, _printed(Y.T, V, U, lam, fraction)
+    return _both_factors(_printed, Y, U, V, lam, fraction)
 
 
 def column_sweep(Y, U, V, lam):
@@ -226,11 +220,14 @@ def _problem(Y, U, V, lam):
     return Y, U, V, arguments.nonnegative("lam", lam)
 
 
-def _fraction(fraction):
+def _both_factors(step, Y, U, V, lam, fraction):
+    """The step for U, then that for V with the new U; checks the arguments."""
+    Y, U, V, lam = _problem(Y, U, V, lam)
     fraction = arguments.positive("fraction", fraction)
     if fraction > 1:
         raise ValueError(f"fraction must be at most 1, but it was {fraction}.")
-    return fraction
+    U = step(Y, U, V, lam, fraction)
+    return U, step(Y.T, V, U, lam, fraction)
 
 
 def _norms(X):
