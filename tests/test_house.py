@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 from sphinx.application import Sphinx
 
-from runproofs.book import autodoc, rows
+from runproofs.book import rows
 from runproofs.linear import deep, shallow
+from runproofs.site import autodoc
 
 ROOT = Path(__file__).resolve().parents[1]
 PINS = sorted([ROOT / "constraints.txt", *ROOT.glob("requirements-*.txt")])
@@ -112,7 +113,7 @@ def library(tmp_path_factory):
     (folder / "library.md").write_text("# Library\n\n```{library}\n```\n", "utf-8")
     warnings = io.StringIO()
     settings = {
-        "extensions": ["myst_nb", "runproofs.book.autodoc"],
+        "extensions": ["myst_nb", "runproofs.site"],
         "nb_execution_mode": "off",
         "html_theme": "basic",
     }

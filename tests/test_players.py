@@ -6,7 +6,8 @@ import matplotlib as mpl
 import matplotlib.pyplot as plt
 import pytest
 
-from runproofs.book import figures, players
+from runproofs.book import figures
+from runproofs.site import players
 
 
 def player(*heights):

@@ -16,8 +16,8 @@ from docutils.utils import new_document
 from myst_nb.core.execute.base import ExecutionError
 from sphinx.application import Sphinx
 
-from runproofs.book import outputs, sphinx
 from runproofs.book.register import BOOK, Erratum
+from runproofs.site import back_matter, cells, outputs
 
 PAGE = """---
 jupytext: {text_representation: {extension: .md, format_name: myst}}
@@ -86,7 +86,7 @@ def built(folder):
     (folder / "dot.png").write_bytes(b"")
     warnings = io.StringIO()
     settings = {
-        "extensions": ["myst_nb", "runproofs.book.sphinx"],
+        "extensions": ["myst_nb", "runproofs.site"],
         "myst_enable_extensions": ["dollarmath"],
         "nb_execution_mode": "off",
     }
@@ -101,12 +101,12 @@ def built(folder):
 @pytest.fixture(scope="module")
 def build(tmp_path_factory):
     """A book in which one claim, which has an erratum, is planned."""
-    claims = dict(sphinx.register())
+    claims = dict(back_matter.register())
     planned = claims["helmbold-long/theorem-5"]
     assert planned.needs_counterexample
     claims[planned.id] = planned._replace(status="planned")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sphinx, "register", lambda: claims)
+        patch.setattr(back_matter, "register", lambda: claims)
         return built(tmp_path_factory.mktemp("book"))
 
 
@@ -157,11 +157,11 @@ def test_the_errata_show_written_chapters_by_weight(build):
 
 def test_a_narrative_is_told_and_a_slip_of_wording_is_a_line(tmp_path, monkeypatch):
     slip = Erratum("certain", "wording", "an *upper* bound", "a problem", "a lower bound", "")
-    claims = dict(sphinx.register())
+    claims = dict(back_matter.register())
     told = claims["thesis/lemma-2"]._replace(kind="narrative", status="told", erratum=slip)
     checked_narrative = claims["thesis/equation-2.1"]._replace(kind="narrative", status="told")
     claims |= {told.id: told, checked_narrative.id: checked_narrative}
-    monkeypatch.setattr(sphinx, "register", lambda: claims)
+    monkeypatch.setattr(back_matter, "register", lambda: claims)
     warnings, html = built(tmp_path)
     assert "'thesis/equation-2.1' is checked here, but the register says told" in warnings
     assert "'thesis/lemma-2' is registered, but" not in warnings
@@ -228,6 +228,16 @@ def test_the_fingerprint_does_not_see_strays(sources, stray):
     assert outputs.fingerprint() == before
 
 
+def test_the_fingerprint_does_not_see_what_builds_the_site(sources):
+    before = outputs.fingerprint()
+    site = sources[0].parents[1] / "site" / "one.py"
+    site.parent.mkdir()
+    site.write_text("changed", "utf-8")
+    assert outputs.fingerprint() == before
+    site.rename(sources[0].parents[1] / "two.py")
+    assert outputs.fingerprint() != before
+
+
 def test_outputs_are_forgotten_when_the_fingerprint_changes(tmp_path, monkeypatch):
     class Config:
         nb_execution_cache_path = tmp_path / "cache"
@@ -253,7 +263,7 @@ def run(folder, cell, prose=""):
     (folder / "index.md").write_text(page, "utf-8")
     status = io.StringIO()
     settings = {
-        "extensions": ["myst_nb", "runproofs.book.sphinx"],
+        "extensions": ["myst_nb", "runproofs.site"],
         "nb_execution_mode": "cache",
         "nb_execution_raise_on_error": True,
     }
@@ -371,9 +381,9 @@ def test_a_page_that_fails_fails_the_build(tmp_path):
 def test_a_picture_without_words_is_a_warning(monkeypatch):
     said = []
     warn = SimpleNamespace(warning=lambda text, *arguments, **where: said.append(text % arguments))
-    monkeypatch.setattr(sphinx, "logger", warn)
+    monkeypatch.setattr(back_matter, "logger", warn)
     document = new_document("page")
     document += [nodes.image(uri=f"{k}.png", alt=alt) for k, alt in enumerate(("", " ", "A line."))]
     document += nodes.image(uri="3.png")
-    sphinx.demand_alt_text(None, document)
+    cells.demand_alt_text(None, document)
     assert said == [f"an image without alt text: {k}.png" for k in (0, 1, 3)]

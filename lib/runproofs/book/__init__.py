@@ -1,1 +1,1 @@
-"""The book's own machinery: claims, the register, experiments, results, figures, Sphinx."""
+"""The machinery of pages: claims, the register, experiments, results, figures."""

@@ -15,9 +15,10 @@ from jupyter_cache.cache.db import NbCacheRecord
 from jupyter_cache.executors import load_executor
 from sphinx.util import logging
 
-from .register import BOOK
+from ..book.register import BOOK
 
 SOURCES = (Path(__file__).parents[1], *(BOOK / name for name in ("claims", "sabotage", "results")))
+THIS = Path(__file__).parent.name  # no page imports what builds the site
 TRACKED = {".py", ".yml", ".json", ".npz"}  # what else lies there, an editor or a system put there
 PACKAGES = ("matplotlib", "numpy", "pillow", "scikit-learn", "scipy", "sympy", "torch")
 logger = logging.getLogger(__name__)
@@ -30,6 +31,8 @@ def fingerprint() -> str:
     for folder in SOURCES:
         for path in sorted(folder.rglob("*")):
             name = path.relative_to(folder)
+            if name.parts[0] == THIS and folder == SOURCES[0]:
+                continue
             if path.suffix in TRACKED and not any(part.startswith(".") for part in name.parts):
                 digest.update(f"{folder.name}/{name.as_posix()}\0".encode() + path.read_bytes())
     return digest.hexdigest()
@@ -114,3 +117,11 @@ def offer_notebook(app, pagename, templatename, context, doctree):
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy2(notebook, target)
         context["ipynb_source"] = f"{pagename}.ipynb"
+
+
+def setup(app):
+    app.add_config_value("book_fingerprint", "", "env", [str])
+    app.connect("config-inited", forget_stale_outputs, 100)
+    app.connect("env-before-read-docs", run_side_by_side)
+    app.connect("doctree-read", publish_outputs)
+    app.connect("html-page-context", offer_notebook, 500)

@@ -36,3 +36,7 @@ def fetch_later(app, pagename, templatename, context, doctree):
         )
 
     context["body"] = FRAMES.sub(lighten, context["body"])
+
+
+def setup(app):
+    app.connect("html-page-context", fetch_later)

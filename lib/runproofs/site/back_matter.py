@@ -1,16 +1,4 @@
-"""What the book adds to Sphinx (an extension named in _config.yml).
-
-1. Pages run again when the library, the register, a stored result, a numeric package, Python or
-   SCALE changes (the execution cache by itself looks at the cells only). They run side by side, one
-   on each core.
-2. The directives `ledger` and `errata` and the role `claim` build the back matter from the register
-   and from the `claim` blocks of the pages; a stale or dangling entry is a warning, and warnings
-   fail the build.
-3. A cell that checks a claim shows its card; its code is folded under "How this is checked", unless
-   the cell has the tag `open`, as one of each chapter has.
-4. An executed page offers its notebook, outputs included, for download; a picture without alt text
-   is a warning.
-"""
+"""The directives `ledger` and `errata` and the role `claim`: the back matter, from the register."""
 
 import re
 from collections import Counter
@@ -22,15 +10,11 @@ from docutils.statemachine import StringList
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective, SphinxRole
 
-from . import outputs, players
-from .register import CHAPTERS, STATUSES, Claim, checks_in, raw_formulas, register
-from .sabotage import invitations
+from ..book.register import CHAPTERS, STATUSES, Claim, checks_in, raw_formulas, register
+from ..book.sabotage import invitations
 
 LEDGER, ERRATA = "book/back/ledger", "book/back/errata"
 logger = logging.getLogger(__name__)
-
-
-# The back matter ----------------------------------------------------------------------------
 
 
 def pages_checking(env) -> dict[str, list[str]]:
@@ -217,35 +201,9 @@ def back_matter_is_outdated(app, env, added, changed, removed):
     return {LEDGER, ERRATA} & env.found_docs
 
 
-def demand_alt_text(app, doctree):
-    for image in doctree.findall(nodes.image):
-        if not image.get("alt", "").strip():
-            logger.warning("an image without alt text: %s", image["uri"], location=image)
-
-
-def fold_checks(app, doctree):
-    """Readers come for the claim and its card; how it is checked is a click away."""
-    for cell in doctree.findall(nodes.container):
-        if cell.get("nb_element") != "cell_code" or "open" in cell["cell_metadata"].get("tags", []):
-            continue
-        if "\nwith claim(" in f"\n{cell.children[0].astext()}":
-            cell["hide_mode"] = "input"
-            cell["classes"].append("check")  # book.css sets its code under the card
-            cell["prompt_show"], cell["prompt_hide"] = "How this is checked", "Hide the check"
-
-
 def setup(app):
-    app.add_config_value("book_fingerprint", "", "env", [str])
     app.add_directive("ledger", Ledger)
     app.add_directive("errata", Errata)
     app.add_role("claim", ClaimRole())
-    app.connect("config-inited", outputs.forget_stale_outputs, 100)
     app.connect("env-get-outdated", back_matter_is_outdated)
-    app.connect("env-before-read-docs", outputs.run_side_by_side)
     app.connect("env-check-consistency", check_register)
-    app.connect("doctree-read", demand_alt_text)
-    app.connect("doctree-read", fold_checks)
-    app.connect("doctree-read", outputs.publish_outputs)
-    app.connect("html-page-context", outputs.offer_notebook, 500)
-    app.connect("html-page-context", players.fetch_later)
-    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,4 +1,4 @@
-"""The page "The library" (a Sphinx extension named in _config.yml): the directive `library`.
+"""The page "The library": the directive `library`.
 
 It shows each public module, class and function with its docstring and the pages that use it, found
 in the imports and the calls of their cells. What has no docstring is a warning.
@@ -25,13 +25,7 @@ import runproofs
 
 LIBRARY = "book/back/library"
 ROOMS = ("linear", "networks", "adversarial", "bounds", "book", "reproductions")
-MACHINERY = (
-    "register",
-    "results",
-    "sphinx",
-    "outputs",
-    "autodoc",
-)  # of the build: no page needs them
+MACHINERY = {"register", "results", "site"}  # of the build: no page needs them
 CELL = re.compile(r"^(`{3,})\{code-cell\}.*\n(---\n(?s:.*?)\n---\n|(?::.*\n)*)((?s:.*?))^\1$", re.M)
 logger = logging.getLogger(__name__)
 
@@ -42,7 +36,7 @@ logger = logging.getLogger(__name__)
 def modules(package: ModuleType = runproofs) -> Iterator[ModuleType]:
     """The public modules below a package; one with `__all__` stands for all that is below it."""
     for _, name, is_package in pkgutil.iter_modules(package.__path__):
-        if name.startswith("_") or (package is runproofs.book and name in MACHINERY):
+        if name.startswith("_") or name in MACHINERY:
             continue
         module = importlib.import_module(f"{package.__name__}.{name}")
         if not is_package or hasattr(module, "__all__"):
@@ -237,4 +231,3 @@ def library_is_outdated(app, env, added, changed, removed):
 def setup(app):
     app.add_directive("library", Library)
     app.connect("env-get-outdated", library_is_outdated)
-    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

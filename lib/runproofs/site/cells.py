@@ -1,0 +1,28 @@
+"""Checks are folded under their cards; a picture without alt text is a warning."""
+
+from docutils import nodes
+from sphinx.util import logging
+
+logger = logging.getLogger(__name__)
+
+
+def demand_alt_text(app, doctree):
+    for image in doctree.findall(nodes.image):
+        if not image.get("alt", "").strip():
+            logger.warning("an image without alt text: %s", image["uri"], location=image)
+
+
+def fold_checks(app, doctree):
+    """Readers come for the claim and its card; how it is checked is a click away."""
+    for cell in doctree.findall(nodes.container):
+        if cell.get("nb_element") != "cell_code" or "open" in cell["cell_metadata"].get("tags", []):
+            continue
+        if "\nwith claim(" in f"\n{cell.children[0].astext()}":
+            cell["hide_mode"] = "input"
+            cell["classes"].append("check")  # book.css sets its code under the card
+            cell["prompt_show"], cell["prompt_hide"] = "How this is checked", "Hide the check"
+
+
+def setup(app):
+    app.connect("doctree-read", demand_alt_text)
+    app.connect("doctree-read", fold_checks)
