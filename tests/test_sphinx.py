@@ -381,7 +381,7 @@ def test_a_page_that_fails_fails_the_build(tmp_path):
 def test_a_picture_without_words_is_a_warning(monkeypatch):
     said = []
     warn = SimpleNamespace(warning=lambda text, *arguments, **where: said.append(text % arguments))
-    monkeypatch.setattr(back_matter, "logger", warn)
+    monkeypatch.setattr(cells, "logger", warn)
     document = new_document("page")
     document += [nodes.image(uri=f"{k}.png", alt=alt) for k, alt in enumerate(("", " ", "A line."))]
     document += nodes.image(uri="3.png")
