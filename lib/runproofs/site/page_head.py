@@ -1,0 +1,93 @@
+"""The line under the title of a page: what it needs, how long it takes to read and to run.
+
+A page that is read from top to bottom says in its front matter what it builds on:
+
+    needs: [ch:shallow-linear, sec:autoencoders]
+
+Each is the label of a page or a section, and becomes a link; an unknown label is a warning. A page
+without this key has no such line.
+
+Reading time: 120 words a minute, half of what prose takes, since a reader of mathematics stops to
+think. A formula in a line is a word, a displayed one ten. What is folded when the page opens
+(proofs, solutions, checks) is not counted, and no code. Beyond ten minutes it is rounded to five.
+
+Running time: what the cells took when they ran last, with the start of Python, two pages at a
+time; a page without cells, or one that did not run, has none.
+"""
+
+import json
+
+from docutils import nodes
+from myst_nb.sphinx_ import NbMetadataCollector
+from sphinx.addnodes import pending_xref
+
+WORDS_A_MINUTE = 120
+WORDS = {nodes.math: 1, nodes.math_block: 10}
+
+
+def words(node: nodes.Node) -> int:
+    """The words of a text that are seen when its page opens."""
+    if isinstance(node, nodes.Text):
+        return sum(any(letter.isalnum() for letter in word) for word in node.split())
+    if type(node) in WORDS:
+        return WORDS[type(node)]
+    if isinstance(node, nodes.literal_block | nodes.raw | nodes.comment):
+        return 0
+    if folded(node) or is_cell(node):
+        return 0
+    return sum(map(words, node.children))
+
+
+def folded(node: nodes.Element) -> bool:
+    """Whether a part of a page is closed when the page opens."""
+    return "dropdown" in node.get("classes", []) or node.get("design_component") == "dropdown"
+
+
+def is_cell(node: nodes.Node) -> bool:
+    return isinstance(node, nodes.container) and node.get("nb_element") == "cell_code"
+
+
+def reading_time(count: int) -> str:
+    """
+    >>> [reading_time(count) for count in (20, 900, 2000)]
+    ['1 min', '8 min', '15 min']
+    """
+    minutes = count / WORDS_A_MINUTE
+    return f"{5 * round(minutes / 5) if minutes > 10 else max(1, round(minutes))} min"
+
+
+def running_time(seconds: float) -> str:
+    """
+    >>> [running_time(seconds) for seconds in (0.3, 7.6, 58.9, 150)]
+    ['1 s', '8 s', '59 s', '2 min']
+    """
+    return f"{max(1, round(seconds))} s" if seconds < 59.5 else f"{round(seconds / 60)} min"
+
+
+def link(label: str, page: str) -> pending_xref:
+    """A link with the title of what has the label."""
+    options = {"refdomain": "std", "reftype": "ref", "refexplicit": False, "refwarn": True}
+    options |= {"refdoc": page, "reftarget": label}
+    return pending_xref("", nodes.inline("", label), **options)
+
+
+def add_head(app, doctree):
+    """Put the line under the title of the page that was read."""
+    env, page = app.env, app.env.docname
+    if "needs" not in env.metadata[page]:
+        return
+    title = next(doctree.findall(nodes.title))
+    line = nodes.paragraph("", classes=["page-head"])
+    for label in json.loads(env.metadata[page]["needs"]):
+        line += [nodes.Text(", " if line.children else "Needs "), link(label, page)]
+    if not line.children:
+        line += nodes.Text("Needs no other page")
+    line += nodes.Text(f" · {reading_time(words(doctree))} to read")
+    runtime = NbMetadataCollector.get_doc_data(env)[page].get("exec_data", {}).get("runtime")
+    if runtime is not None and any(doctree.findall(is_cell)):
+        line += nodes.Text(f" · cells run in {running_time(runtime)}")
+    title.parent.insert(title.parent.index(title) + 1, line)
+
+
+def setup(app):
+    app.connect("doctree-read", add_head, 900)  # the front matter has been read
