@@ -60,9 +60,9 @@ class Result:
 class Grader:
     """The tests of one assignment, and what they need: its solution, executed here once."""
 
-    def __init__(self, name, instructor=INSTRUCTOR):
+    def __init__(self, name, instructor=None):
         self.source = sources.read(name)
-        notebook = json.loads((Path(instructor) / name / f"{name}.ipynb").read_text())
+        notebook = json.loads((Path(instructor or INSTRUCTOR) / name / f"{name}.ipynb").read_text())
         tests = notebook["metadata"]["otter"]["tests"]
         self.tests = {
             q.name: OKTestFile.from_metadata(tests[q.name], "")
@@ -183,7 +183,15 @@ def write(results, grader, out):
             marks = [f"{mark.score:g}" for mark in result.marks]
             total = [f"{result.score:g}", f"{result.possible:g}"]
             blank = [""] * len(by_hand)
-            rows.writerow([cell(result.student), *marks, *total, *blank, " | ".join(map(cell, result.remarks))])
+            rows.writerow(
+                [
+                    cell(result.student),
+                    *marks,
+                    *total,
+                    *blank,
+                    " | ".join(map(cell, result.remarks)),
+                ]
+            )
     page = jinja2.Environment(autoescape=True).from_string(PAGE.read_text())
     title = grader.source.name.replace("_", " ")
     for result in results:

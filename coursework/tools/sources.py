@@ -60,7 +60,9 @@ def read(name):
             block.append(mark[2])
             if mark[2] == "QUESTION":
                 settings = yaml.safe_load(cell.source)
-                keys = {key: settings[key] for key in ("name", "points", "manual") if key in settings}
+                keys = {
+                    key: settings[key] for key in ("name", "points", "manual") if key in settings
+                }
                 questions.append(Question(**keys))
         elif not block:
             given.append(cell)

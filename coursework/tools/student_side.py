@@ -89,17 +89,22 @@ def limit(seconds, memory, file_size):
         resource.setrlimit(kind, (most, most))
 
 
+def can_confine():
+    """Whether the kernel has Landlock, in a version that also knows signals: Linux 6.12."""
+    if sys.platform != "linux":
+        return False
+    return ctypes.CDLL(None).syscall(444, None, 0, 1) >= 6
+
+
 def confine(readable, writable):
     """Deny this process, for good, all files but these, TCP and signals to others, if Linux can.
 
-    By Landlock, which needs no privilege. Returns whether it is in force: Linux 6.12 or newer.
+    By Landlock, which needs no privilege. Returns whether it is in force.
     """
-    if sys.platform != "linux":
+    if not can_confine():
         return False
     libc = ctypes.CDLL(None, use_errno=True)
     create, add_rule, restrict, no_new_privileges = 444, 445, 446, 38
-    if libc.syscall(create, None, 0, 1) < 6:
-        return False
     everything, read = 2**16 - 1, 0b1101  # execute, read a file, list a folder
     wanted = struct.pack("QQQ", everything, 0b11, 0b11)  # files; TCP; signals and abstract sockets
     ruleset = libc.syscall(create, wanted, len(wanted), 0)
