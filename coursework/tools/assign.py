@@ -20,7 +20,7 @@ import jupytext
 from coursework.tools import sources
 
 OUT = Path("_build/coursework")
-START = Path(__file__).with_name("start.md")
+BESIDE = {"README.md": "start.md", "Makefile": "student.mk"}  # in the student's tree, and here
 TOOLS = ["otter-grader", "jupyterlab", "jupyterlab-myst"]
 
 
@@ -46,8 +46,9 @@ def assign(name, out, wheel=None):
     shutil.copy(folder / "notes.md", instructor)
     (instructor / "key.md").write_text(key(source), encoding="utf-8")
     title = source.notebook.cells[1].source.split("\n")[0].strip("# ")
-    start = START.read_text().replace("TITLE", title).replace("NAME", name)
-    (student / "README.md").write_text(start, encoding="utf-8")
+    for path, template in BESIDE.items():
+        text = Path(__file__).with_name(template).read_text()
+        (student / path).write_text(text.replace("TITLE", title).replace("NAME", name))
     if wheel:
         shutil.copy(wheel, student)
         (student / "requirements.txt").write_text("\n".join([f"./{wheel.name}", *pins()]) + "\n")

@@ -23,7 +23,7 @@ from IPython.core.inputtransformer2 import TransformerManager
 from otter.test_files.ok_test import OKTestFile
 
 from coursework.tools import sources
-from coursework.tools.student_side import pretend_otter
+from coursework.tools.student_side import can_confine, pretend_otter
 from coursework.tools.submission import Limits, Submission, Unanswered, code_cells
 
 INSTRUCTOR = Path("_build/coursework/instructor")
@@ -220,7 +220,15 @@ def main():
         )
     if not options.folder.is_dir():
         parser.error(f"There is no folder {options.folder}.")
+    if not (INSTRUCTOR / name).is_dir():
+        parser.error("Make the assignments first: make coursework.")
+    if not can_confine():
+        print("This machine cannot confine submissions to a folder: see coursework/GRADING.md.")
     grader = Grader(name)
+    solution = INSTRUCTOR / name / f"{name}.ipynb"
+    known = grader.grade_safely(solution, "solution", Limits(), options.user)
+    if known.score < known.possible:  # it is not the students' fault
+        parser.error(f"Nothing is graded: here the solution itself does not get full marks. {known}")
     results = []
     for student, path in submitted(options.folder):
         results.append(grader.grade_safely(path, student, Limits(), options.user))

@@ -160,7 +160,8 @@ if __name__ == "__main__":
     for standard in range(3):  # a gigabyte of output is a gigabyte less, not more
         os.dup2(nowhere, standard)
     limit(*limits)
-    libraries = [sys.prefix, sys.base_prefix, "/usr", "/lib", "/lib64", "/etc", *sys.path]
-    confine([*libraries, "/dev/urandom"], [os.getcwd(), os.devnull])
+    system = ["/usr", "/lib", "/lib64", "/etc/fonts", "/etc/ld.so.cache", "/etc/localtime"]
+    libraries = [sys.prefix, sys.base_prefix, *sys.path, "/dev/urandom"]
+    confine([*system, *libraries], [os.getcwd(), os.devnull])
     pretend_otter()
     serve(Connection(descriptor))
