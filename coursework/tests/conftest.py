@@ -12,7 +12,7 @@ from coursework.tools.grade import Grader
 from coursework.tools.submission import Limits
 
 TREES = Path(os.environ.get("COURSEWORK_TREES", "_build/coursework"))
-LIMITS = Limits(cell=20, call=10, total=60)
+LIMITS = Limits(cell=30, call=15, total=150)
 
 
 @functools.cache

@@ -12,7 +12,7 @@ from coursework.tools.student_side import can_confine
 from coursework.tools.submission import Limits
 
 NAME = "dropout_is_a_regularizer"  # one stands for all: the tools are the same
-QUICK = Limits(cell=4, call=2, total=60, file=2**20)
+QUICK = Limits(cell=15, call=3, total=120, file=2**20)
 SECRET = (TREES / "instructor" / NAME / f"{NAME}.ipynb").resolve()
 MODULE = sys.modules["coursework.tools.submission"].__file__
 
@@ -85,9 +85,9 @@ dropout_loss = rate = penalty = path_norm = best_scale = free_network = curves =
 def answer(*a):
     while True: pass
 dropout_loss = rate = penalty = path_norm = best_scale = free_network = curves = answer""",
-    "answers with a gigabyte": """
+    "answers with 80 megabytes": """
 import numpy as np
-answer = lambda *a: np.zeros(10**8)
+answer = lambda *a: np.zeros(10**7)
 dropout_loss = rate = penalty = path_norm = best_scale = free_network = curves = answer""",
     "answers with itself": """
 def answer(*a):
@@ -163,6 +163,16 @@ def test_what_is_outside_its_folder_is_out_of_reach(grade, code):
     assert result.score == result.possible
     (remark,) = result.remarks
     assert "PermissionError" in remark
+
+
+def test_nothing_is_graded_where_the_solution_fails(tmp_path, monkeypatch, capsys):
+    (tmp_path / NAME).mkdir()
+    monkeypatch.setattr(grading, "Limits", lambda: Limits(memory=2**20))
+    monkeypatch.setattr(grading, "INSTRUCTOR", TREES / "instructor")
+    monkeypatch.setattr(sys, "argv", ["grade", str(tmp_path / NAME)])
+    with pytest.raises(SystemExit):
+        grading.main()
+    assert "the solution itself" in capsys.readouterr().err
 
 
 def test_a_batch_of_all_kinds_has_a_row_and_a_page_each(tmp_path, monkeypatch, capsys):

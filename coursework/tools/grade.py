@@ -69,7 +69,7 @@ class Grader:
             for q in self.source.questions
             if q.name in tests
         }
-        self.answers = self.source.answers()
+        self.answers = {q.name: sources.bound_names(q.code()) for q in self.source.questions}
         self.clean = run_notebook(notebook)
 
     def failed(self, student, remark):
@@ -92,16 +92,22 @@ class Grader:
         return Result(student, marks, remarks)
 
     def mark(self, test, submission):
-        """Run the tests of one question on what the submission has."""
-        used = {
-            node.id
+        """Run the tests of one question on what the submission has.
+
+        Of the names that the question's solution binds, and of no others, the tests see the
+        submission's values: a slip in another question costs nothing here.
+        """
+        found = [
+            node
             for case in test.test_cases
             for node in ast.walk(ast.parse(plain(case.body)))
             if isinstance(node, ast.Name)
-        }
-        environment = {k: v for k, v in self.clean.items() if k not in self.answers}
+        ]
+        own = {node.id for node in found if isinstance(node.ctx, ast.Store)}
+        asked = ({node.id for node in found} - own) & self.answers[test.name]
+        environment = dict(self.clean)
         missing = []
-        for name in sorted(used & self.answers):
+        for name in sorted(asked):
             try:
                 environment[name] = submission.get(name)
             except KeyError:
@@ -228,7 +234,9 @@ def main():
     solution = INSTRUCTOR / name / f"{name}.ipynb"
     known = grader.grade_safely(solution, "solution", Limits(), options.user)
     if known.score < known.possible:  # it is not the students' fault
-        parser.error(f"Nothing is graded: here the solution itself does not get full marks. {known}")
+        parser.error(
+            f"Nothing is graded: here the solution itself does not get full marks. {known}"
+        )
     results = []
     for student, path in submitted(options.folder):
         results.append(grader.grade_safely(path, student, Limits(), options.user))

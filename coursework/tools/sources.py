@@ -25,6 +25,10 @@ class Question:
     hidden_tests: list[str] = field(default_factory=list)
     visible_tests: list[str] = field(default_factory=list)
 
+    def code(self):
+        """The code of its solution."""
+        return "\n".join(cell.source for cell in self.solution if cell.cell_type == "code")
+
 
 @dataclass
 class Source:
@@ -34,13 +38,6 @@ class Source:
     notebook: dict
     questions: list[Question]
     given: list  # cells
-
-    def answers(self):
-        """Names that the solutions bind, and that are asked of a submission therefore."""
-        code = [
-            cell.source for q in self.questions for cell in q.solution if cell.cell_type == "code"
-        ]
-        return {name for source in code for name in bound_names(source)}
 
 
 def names():
@@ -103,10 +100,7 @@ def wrong_answers(name):
     There a wrong answer is code that replaces the solution, or pairs of "what stands in the
     solution: what stands there instead". Raises ValueError if the former is not there exactly once.
     """
-    solutions = {
-        q.name: "\n".join(cell.source for cell in q.solution if cell.cell_type == "code")
-        for q in read(name).questions
-    }
+    solutions = {question.name: question.code() for question in read(name).questions}
     listed = yaml.safe_load((COURSEWORK / name / "wrong.yml").read_text())
     for question, answers in listed.items():
         for what, answer in answers.items():

@@ -128,6 +128,7 @@ def serve(connection):
 
     shell = InteractiveShell.instance(colors="nocolor")
     shell.history_manager.enabled = False
+    shell.showtraceback = lambda *args, **kwargs: None  # nobody would see it, and it takes long
 
     def run(source):
         result = shell.run_cell(source, store_history=False)

@@ -27,6 +27,7 @@ import numpy as np
 from coursework.tools import student_side
 
 KEPT = ("PATH", "PYTHONPATH", "LANG", "LD_LIBRARY_PATH", "SYSTEMROOT")  # of the environment
+CODE = Path(student_side.__file__).read_text()  # its file may be out of reach there
 
 
 @dataclass(frozen=True)
@@ -129,7 +130,7 @@ class Submission:
             for path in (folder, *Path(folder).rglob("*")):
                 shutil.chown(path, self.user)
         self.process = subprocess.Popen(
-            [sys.executable, "-P", student_side.__file__, *map(str, [theirs.fileno(), *limits])],
+            [sys.executable, "-P", "-c", CODE, *map(str, [theirs.fileno(), *limits])],
             pass_fds=[theirs.fileno()],
             cwd=folder,
             env=environment,
