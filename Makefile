@@ -126,8 +126,8 @@ clean:
 	$(BIN)/pip install --disable-pip-version-check -q -r requirements-site.txt -c constraints.txt
 	@touch $@
 
-.venv/.coursework: requirements-coursework.txt .venv/.done
-	$(BIN)/pip install --disable-pip-version-check -q -r requirements-coursework.txt -c constraints.txt
+.venv/.coursework: requirements-coursework.txt requirements-site.txt .venv/.done
+	$(BIN)/pip install --disable-pip-version-check -q -r requirements-coursework.txt -r requirements-site.txt -c constraints.txt
 	@touch $@
 
 .venv/.agreement: requirements-agreement.txt .venv/.done
