@@ -16,6 +16,9 @@
 # make test-convex  check Theorems 3.A, S.D, Proposition 5.A, ReLU networks with a convex solver
 # make test-dask run a sweep on a Dask cluster of two workers
 # make test-data load the real data sets from $HEURISTICS_DATA
+# make coursework   the assignments: _build/coursework/student and _build/coursework/instructor
+# make grade     marks and feedback for a folder of submissions: SUBMISSIONS=folder (ASSIGNMENT=name)
+# make test-coursework  right answers, wrong answers, hostile submissions, and no leak
 # make mutants   plant N=200 random errors in the library: do the tests see them? (SEED, MODULE, OUT)
 PYTHON ?= python3
 BIN := .venv/bin
@@ -29,7 +32,7 @@ OTHER_KERNELS := OPENBLAS_CORETYPE=Sandybridge ATEN_CPU_CAPABILITY=default
 export OMP_NUM_THREADS ?= 1
 export JUPYTER_PREFER_ENV_PATH := 1
 
-.PHONY: book test page lint lab reproduce paper restamp sabotage knobs bench test-site test-agreement test-convex test-dask test-data mutants clean
+.PHONY: book test page lint lab reproduce paper restamp sabotage knobs bench test-site test-agreement test-convex test-dask test-data coursework grade test-coursework mutants clean
 
 book: .venv/.done
 	@# After an unfinished build Sphinx would not repeat the warnings of pages it has read.
@@ -49,8 +52,8 @@ page: .venv/.done
 	$(BIN)/pytest --nbval-lax $(NBVAL) $(PAGE)
 
 lint: .venv/.done
-	$(BIN)/ruff check lib tests benchmarks
-	$(BIN)/ruff format --check lib tests benchmarks
+	$(BIN)/ruff check lib tests benchmarks coursework
+	$(BIN)/ruff format --check lib tests benchmarks coursework
 	$(BIN)/python tests/lint_pages.py
 	$(BIN)/codespell
 
@@ -93,6 +96,18 @@ test-dask: .venv/.dask
 test-data: .venv/.done
 	$(BIN)/pytest tests/real_data.py tests/test_prefix.py
 
+coursework: .venv/.coursework
+	@rm -rf _build/coursework/wheel build
+	$(BIN)/pip wheel --disable-pip-version-check -q --no-deps -w _build/coursework/wheel .
+	$(BIN)/python -m coursework.tools.assign --wheel _build/coursework/wheel/*.whl
+
+grade: .venv/.coursework
+	$(if $(SUBMISSIONS),,$(error Name a folder of submissions: make grade SUBMISSIONS=folder))
+	$(BIN)/python -m coursework.tools.grade $(SUBMISSIONS) $(if $(ASSIGNMENT),--assignment $(ASSIGNMENT))
+
+test-coursework: coursework
+	$(BIN)/pytest -n 2 coursework/tests
+
 clean:
 	rm -rf _build
 
@@ -109,6 +124,10 @@ clean:
 
 .venv/.site: requirements-site.txt .venv/.done
 	$(BIN)/pip install --disable-pip-version-check -q -r requirements-site.txt -c constraints.txt
+	@touch $@
+
+.venv/.coursework: requirements-coursework.txt requirements-site.txt .venv/.done
+	$(BIN)/pip install --disable-pip-version-check -q -r requirements-coursework.txt -r requirements-site.txt -c constraints.txt
 	@touch $@
 
 .venv/.agreement: requirements-agreement.txt .venv/.done

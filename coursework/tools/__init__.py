@@ -1,0 +1,1 @@
+"""What makes the assignments, grades what is handed in, and tests both."""

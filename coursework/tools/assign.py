@@ -1,0 +1,111 @@
+"""The two trees: what students get, and what instructors keep.
+
+    python -m coursework.tools.assign [NAME ...] [--wheel FILE] [--out FOLDER]
+
+Otter makes both notebooks of an assignment from its source. Beside them a student gets a page that
+says how to start, the library as a wheel, and all of it as one zip; an instructor gets the notes,
+a key and otter's own zip for a grading server.
+"""
+
+import argparse
+import shutil
+import subprocess
+import sys
+import tempfile
+import zipfile
+from pathlib import Path
+
+import jupytext
+
+from coursework.tools import sources
+
+OUT = Path("_build/coursework")
+BESIDE = {"README.md": "start.md", "Makefile": "student.mk"}  # in the student's tree, and here
+TOOLS = ["otter-grader", "jupyterlab", "jupyterlab-myst"]
+
+
+def assign(name, out, wheel=None):
+    """Both trees of one assignment, anew."""
+    source = sources.read(name)
+    folder = sources.COURSEWORK / name
+    student, instructor = out / "student" / name, out / "instructor" / name
+    for tree in (student, instructor):
+        shutil.rmtree(tree, ignore_errors=True)
+    with tempfile.TemporaryDirectory() as scratch:
+        scratch = Path(scratch)
+        for path in folder.iterdir():  # data that the notebook reads
+            if path.suffix not in (".md", ".yml"):
+                (shutil.copytree if path.is_dir() else shutil.copy)(path, scratch / path.name)
+        jupytext.write(source.notebook, scratch / f"{name}.ipynb")
+        run_otter(scratch / f"{name}.ipynb", scratch / "dist")
+        shutil.copytree(scratch / "dist" / "student", student)
+        shutil.copytree(scratch / "dist" / "autograder", instructor)
+    (instructor / "otter_config.json").unlink(missing_ok=True)
+    for path in instructor.glob("*.zip"):  # its name has the time of day
+        path.rename(instructor / "autograder.zip")
+    shutil.copy(folder / "notes.md", instructor)
+    (instructor / "key.md").write_text(key(source), encoding="utf-8")
+    title = source.notebook.cells[1].source.split("\n")[0].strip("# ")
+    for path, template in BESIDE.items():
+        text = Path(__file__).with_name(template).read_text()
+        (student / path).write_text(text.replace("TITLE", title).replace("NAME", name))
+    if wheel:
+        shutil.copy(wheel, student)
+        (student / "requirements.txt").write_text("\n".join([f"./{wheel.name}", *pins()]) + "\n")
+    with zipfile.ZipFile(student.with_suffix(".zip"), "w", zipfile.ZIP_DEFLATED) as archive:
+        for path in sorted(student.rglob("*")):
+            archive.write(path, path.relative_to(student.parent))
+
+
+def run_otter(notebook, out):
+    """`otter assign`, which also runs all tests on the solution. Raises if one fails."""
+    done = subprocess.run(
+        [sys.executable, "-m", "otter", "assign", notebook.name, str(out)],
+        cwd=notebook.parent,
+        capture_output=True,
+        text=True,
+    )
+    if done.returncode:
+        raise SystemExit(f"otter assign {notebook.name} failed:\n{done.stdout}{done.stderr}")
+
+
+def pins():
+    """The exact versions of what a student needs beside the library."""
+    root = sources.COURSEWORK.parent
+    lines = (root / "requirements-coursework.txt").read_text() + (
+        root / "constraints.txt"
+    ).read_text()
+    wanted = {tool.replace("-", "_") for tool in TOOLS}
+    lines = [line.split("#")[0].strip() for line in lines.splitlines()]
+    return [line for line in lines if line.split("==")[0].replace("-", "_") in wanted]
+
+
+def key(source):
+    """The grading key: marks, and of each question what is right and what the tests look at."""
+    total = sum(question.points for question in source.questions)
+    parts = [f"# Key: {source.name.replace('_', ' ')}\n\n{total:g} marks.\n"]
+    for question in source.questions:
+        how = "by hand" if question.manual else "by tests"
+        parts.append(f"## {question.name} ({question.points:g} marks, {how})\n")
+        for cell in question.solution:
+            code = cell.cell_type == "code"
+            parts.append(f"```python\n{cell.source}\n```\n" if code else f"{cell.source}\n")
+        if question.hidden_tests:
+            parts.append("Hidden tests:\n")
+            parts += [f"```python\n{test}\n```\n" for test in question.hidden_tests]
+    return "\n".join(parts)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("names", nargs="*", default=sources.names())
+    parser.add_argument("--wheel", type=Path, help="the library, for the student's tree")
+    parser.add_argument("--out", type=Path, default=OUT)
+    options = parser.parse_args()
+    for name in options.names:
+        assign(name, options.out, options.wheel)
+        print(f"{name}: {options.out / 'student' / name}.zip")
+
+
+if __name__ == "__main__":
+    main()

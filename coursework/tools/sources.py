@@ -1,0 +1,115 @@
+"""An assignment as its author wrote it: questions, solutions, tests, wrong answers."""
+
+import ast
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import jupytext
+import yaml
+
+COURSEWORK = Path(__file__).resolve().parents[1]
+CONFIG = re.compile(r"#\s*(BEGIN|END) (QUESTION|SOLUTION|PROMPT|TESTS)", re.IGNORECASE)
+TEST_CONFIG = re.compile(r'"""\s*# BEGIN TEST CONFIG(.*)"""\s*# END TEST CONFIG', re.DOTALL)
+
+
+@dataclass
+class Question:
+    """One question: its settings, and the sources of its cells."""
+
+    name: str
+    points: float
+    manual: bool = False
+    text: list[str] = field(default_factory=list)
+    solution: list = field(default_factory=list)  # cells, as nbformat has them
+    hidden_tests: list[str] = field(default_factory=list)
+    visible_tests: list[str] = field(default_factory=list)
+
+    def code(self):
+        """The code of its solution."""
+        return "\n".join(cell.source for cell in self.solution if cell.cell_type == "code")
+
+
+@dataclass
+class Source:
+    """A notebook, its questions in order, and the cells that belong to none."""
+
+    name: str
+    notebook: dict
+    questions: list[Question]
+    given: list  # cells
+
+
+def names():
+    """The assignments: the folders that hold a notebook of their own name."""
+    return sorted(path.stem for path in COURSEWORK.glob("*/*.md") if path.stem == path.parent.name)
+
+
+def read(name):
+    """The assignment `name`. Raises FileNotFoundError if there is none."""
+    notebook = jupytext.read(COURSEWORK / name / f"{name}.md")
+    questions, given, block = [], [], []
+    for cell in notebook.cells:
+        mark = CONFIG.match(cell.source) if cell.cell_type == "raw" else None
+        if mark and mark[1] == "END":
+            block.pop()
+        elif mark:
+            block.append(mark[2])
+            if mark[2] == "QUESTION":
+                settings = yaml.safe_load(cell.source)
+                keys = {
+                    key: settings[key] for key in ("name", "points", "manual") if key in settings
+                }
+                questions.append(Question(**keys))
+        elif not block:
+            given.append(cell)
+        elif block[-1] == "SOLUTION":
+            questions[-1].solution.append(cell)
+        elif block[-1] == "TESTS":
+            tests = questions[-1].hidden_tests if is_hidden(cell) else questions[-1].visible_tests
+            tests.append(cell.source)
+        else:
+            questions[-1].text.append(cell.source)
+    return Source(name, notebook, questions, given)
+
+
+def is_hidden(cell):
+    """Whether a cell of tests is hidden, by its first line or its settings, as otter has it."""
+    settings = TEST_CONFIG.match(cell.source)
+    if settings:
+        return bool(yaml.safe_load(settings[1]).get("hidden", False))
+    return "hidden" in cell.source.split("\n")[0].lower()
+
+
+def bound_names(source):
+    """Names that a cell binds at top level: functions, classes, variables."""
+    found = set()
+    for node in ast.parse(source).body:
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            found.add(node.name)
+        elif isinstance(node, ast.Assign | ast.AnnAssign | ast.For | ast.With):
+            found |= {
+                n.id for n in ast.walk(node) if isinstance(n, ast.Name) and type(n.ctx) is ast.Store
+            }
+    return found
+
+
+def wrong_answers(name):
+    """Triples (question, what is wrong, code of the solution with that) from wrong.yml.
+
+    There a wrong answer is code that replaces the solution, or pairs of "what stands in the
+    solution: what stands there instead". Raises ValueError if the former is not there exactly once.
+    """
+    solutions = {question.name: question.code() for question in read(name).questions}
+    listed = yaml.safe_load((COURSEWORK / name / "wrong.yml").read_text())
+    for question, answers in listed.items():
+        for what, answer in answers.items():
+            code = answer if isinstance(answer, str) else solutions[question]
+            for old, new in () if isinstance(answer, str) else answer.items():
+                if code.count(old) != 1:
+                    raise ValueError(
+                        f"{name}: {question}: {what}: {old!r} must stand in the solution once, "
+                        f"but it stands there {code.count(old)} times."
+                    )
+                code = code.replace(old, new)
+            yield question, what, code
