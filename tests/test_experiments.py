@@ -6,7 +6,6 @@ import json
 import platform
 import re
 import runpy
-import subprocess
 import sys
 from functools import partial
 
@@ -22,7 +21,6 @@ from tqdm import tqdm
 from runproofs import reproductions
 from runproofs.book import experiments, provenance, results
 from runproofs.book.experiments import experiment, sweep
-from runproofs.book.register import BOOK
 from runproofs.book.results import Result, ResultError, load, save
 from runproofs.reproductions.__main__ import main
 
@@ -506,9 +504,8 @@ def test_the_command_says_what_it_keeps_and_what_it_computes(chapter, capsys):
         ),
     ],
 )
-def test_make_paper_passes_its_variables_on(variables, expected):
-    make = ["make", "-n", "paper", *variables]
-    said = subprocess.run(make, cwd=BOOK.parent, capture_output=True, text=True).stdout
+def test_make_paper_passes_its_variables_on(dry_make, variables, expected):
+    said = dry_make("paper", *variables).stdout
     calls = [line.split() for line in said.replace("\\\n", " ").splitlines()]
     [call] = [call for call in calls if "runproofs.reproductions" in call]
     assert call == [".venv/bin/python", "-m", "runproofs.reproductions", *expected.split()]

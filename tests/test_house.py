@@ -2,7 +2,6 @@
 
 import io
 import re
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -36,12 +35,18 @@ def test_no_package_has_two_versions():
     assert len(names) == len(set(names))
 
 
-@pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md", ".ci/run", "Makefile"])
+SPEAKING_OF_MAKE = ["README.md", "CONTRIBUTING.md", ".ci/run", "Makefile"]
+SPEAKING_OF_MAKE += [".github/workflows/book.yml", ".github/workflows/nightly.yml"]
+
+
+@pytest.mark.parametrize("name", SPEAKING_OF_MAKE)
 def test_every_command_that_is_named_is_a_target(name):
     makefile = (ROOT / "Makefile").read_text("utf-8")
     targets = re.search(r"^\.PHONY: (.*)$", makefile, re.M)[1].split()
     text = (ROOT / name).read_text("utf-8")
-    named = re.findall(r"(?:^ *|^# |`|&& |\" )make ([a-z][a-z-]*)", text, re.M)
+    if matrix := re.search(r"target: \[(.*)\]", text):  # of a workflow
+        text = "".join(f"`make {target}`" for target in matrix[1].split(", "))
+    named = re.findall(r"(?:^ *|^# |`|&& |\" |run: )make ([a-z][a-z-]*)", text, re.M)
     assert named
     assert set(named) <= set(targets)
     if name == "Makefile":  # its first lines explain all but two of them
@@ -49,11 +54,8 @@ def test_every_command_that_is_named_is_a_target(name):
 
 
 @pytest.mark.parametrize("arguments", [[], ["PAGE=book/no_such_page.md"]])
-def test_make_page_says_how_to_name_a_page(arguments):
-    result = subprocess.run(
-        ["make", "--dry-run", "page", *arguments],
-        cwd=ROOT, text=True, capture_output=True, check=False,
-    )  # fmt: skip
+def test_make_page_says_how_to_name_a_page(dry_make, arguments):
+    result = dry_make("page", *arguments)
     assert result.returncode == 2
     example = re.search(r"make page PAGE=(\S+)\.  Stop", result.stderr)[1]
     assert (ROOT / example).exists()

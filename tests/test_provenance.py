@@ -224,12 +224,10 @@ def test_parts_of_the_same_program_are_kept(library, unfinished, capsys):
     assert "2 of 3 settings were finished before" in capsys.readouterr().err
 
 
-def test_they_lie_where_make_clean_does_not_reach():
+def test_they_lie_where_make_clean_does_not_reach(dry_make):
     assert BOOK.parent / ".unfinished" == UNFINISHED
     assert ".unfinished/" in (BOOK.parent / ".gitignore").read_text("utf-8").splitlines()
-    make = ["make", "--no-print-directory", "-n", "clean"]
-    said = subprocess.run(make, cwd=BOOK.parent, capture_output=True, text=True).stdout
-    assert said == "rm -rf _build\n"
+    assert dry_make("clean").stdout == "rm -rf _build\n"
 
 
 # Stamping anew -----------------------------------------------------------------------------------

@@ -86,9 +86,9 @@ def test_a_card_that_crashes_does_not_hide_the_next_one(book, tmp_path):
     crashing = """with claim("thesis/equation-2.1") as check:
     check("finite unless the factor is 4").equal(1 / (4 - factor), 1)
 with claim("thesis/equation-2.3\""""
-    text = page.read_text().replace(f'with claim("{CLAIM}"', crashing)
+    text = page.read_text("utf-8").replace(f'with claim("{CLAIM}"', crashing)
     assert text.count("with claim(") == 2
-    page.write_text(text)
+    page.write_text(text, "utf-8")
     assert saboteur.check(tasks(TYPED), jobs=1, out=[].append) == []
 
 

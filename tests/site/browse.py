@@ -12,7 +12,7 @@ from pathlib import Path
 from threading import Thread
 from urllib.parse import quote, unquote, urldefrag, urljoin, urlsplit
 
-PROBE = (Path(__file__).parent / "probe.js").read_text()
+PROBE = (Path(__file__).parent / "probe.js").read_text("utf-8")
 DESKTOP = {"width": 1280, "height": 900}
 PHONE = {"width": 390, "height": 844}
 PATIENCE = 20.0  # seconds a loaded page may take to typeset and to fetch what it asked for

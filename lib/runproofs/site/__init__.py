@@ -10,14 +10,28 @@
    the cell has the tag `open`, as one of each chapter has. A picture without alt text is a warning
    (cells). The pictures of a player come at the first touch (players).
 4. A page says under its title what it needs, and how long it takes to read and to run (page_head).
+5. Each page describes itself to search engines and previews (head_matter). One setting, the address
+   of the repository, switches on what needs one (publishing) and the launch buttons (launch).
 
 No page imports it: what is changed here runs no page again.
 """
 
-from . import autodoc, back_matter, cells, outputs, page_head, players
+from . import (
+    autodoc,
+    back_matter,
+    cells,
+    head_matter,
+    launch,
+    outputs,
+    page_head,
+    players,
+    publishing,
+)
 
 
 def setup(app):
     for part in (back_matter, autodoc, cells, outputs, page_head, players):
+        part.setup(app)
+    for part in (publishing, head_matter, launch):
         part.setup(app)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
