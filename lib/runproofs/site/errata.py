@@ -57,6 +57,11 @@ def _section(entry: Claim) -> list[int]:
     return [int(number) for number in re.findall(r"\d+", entry.section)] if numbered else []
 
 
+def sentence(text: str) -> str:
+    """With a capital and a full stop: the register has phrases, too."""
+    return text[0].upper() + text[1:] + "." * (text[-1] not in ".?!")
+
+
 class ErrataContents(back_matter.FromRegister):
     """How many errata of each weight each part has, as links."""
 
@@ -99,7 +104,9 @@ class Errata(back_matter.FromRegister):
         """The fields named, each after its label, and the pages where the check runs."""
         body = []
         for label, text in labels.items():
-            body += self.markdown(f"**{label}.** {text.strip()}") if text.strip() else []
+            if text := text.strip():
+                told = text if label == "As printed" else sentence(text)
+                body += self.markdown(f"**{label}.** {told}")
         if links := self.links(entry):
             running = "The counterexample, running" if entry.needs_counterexample else "The check"
             body.append(self.html(f"<p>{running}: {links}.</p>"))
