@@ -234,3 +234,15 @@ def test_no_entry_of_a_written_chapter_has_a_raw_formula():
     written = [entry for entry in register().values() if entry.status != "planned"]
     assert len(written) > 190
     assert [(entry.id, *raw_formulas(entry)) for entry in written if [*raw_formulas(entry)]] == []
+
+
+BARE = re.compile(r"[≤≥∈‖²³αβγδεζηθκλμνξπρστφχψω]|\b[A-Za-z] ?= ?\d|\b1e-\d|\d ?x ?\d")
+
+
+def test_the_errata_quote_no_formula_in_plain_characters():
+    for claim in register().values():
+        told = {"title": claim.title, "statement": claim.statement}
+        told |= claim.erratum._asdict() if claim.erratum else {}
+        for field, text in told.items():
+            bare = BARE.search(re.sub(r"\$[^$]*\$|`[^`]*`", "", text))
+            assert not bare, f"{claim.id}, {field}: {bare[0]}"

@@ -17,7 +17,7 @@ from myst_nb.core.execute.base import ExecutionError
 from sphinx.application import Sphinx
 
 from runproofs.book.register import BOOK, Erratum
-from runproofs.site import back_matter, cells, outputs
+from runproofs.site import back_matter, cells, errata, outputs
 
 PAGE = """---
 jupytext: {text_representation: {extension: .md, format_name: myst}}
@@ -62,9 +62,17 @@ BACK = """# Back
 ```{ledger}
 ```
 
+```{errata-contents}
+```
+
 Major
 
 ```{errata} major
+```
+
+Questions
+
+```{errata} question
 ```
 
 Misprints
@@ -148,11 +156,37 @@ def test_the_ledger_links_to_the_check_and_states_no_planned_claim(build):
 
 
 def test_the_errata_show_written_chapters_by_weight(build):
-    majors, typos = build[1].split("<p>Misprints</p>")
+    majors, rest = build[1].split("<p>Questions</p>")
+    questions, typos = rest.split("<p>Misprints</p>")
     assert 'id="erratum-thesis-theorem-6"' in majors
+    assert 'id="erratum-thesis-contribution-2' in questions
     assert 'id="erratum-thesis-equation-2-4"' in typos
-    assert 'id="erratum-thesis-contribution-2' not in build[1]  # a question, not asked for here
     assert "erratum-helmbold-long-theorem-5" not in build[1]  # planned here
+
+
+def test_every_erratum_shows_what_is_printed_and_its_evidence(build):
+    entries = re.findall(r'<div class="erratum">.*?</div>', build[1], re.S)
+    assert len(entries) > 50
+    for entry in entries:
+        for label in ("As printed", "Evidence"):
+            assert f"<strong>{label}.</strong>" in entry, entry
+        assert ("Doubt." in entry) != ("Problem." in entry)
+    questions = build[1].split("<p>Questions</p>")[1].split("<p>Misprints</p>")[0]
+    assert "Problem." not in questions
+
+
+def test_the_errata_stand_in_the_order_of_the_text_and_are_counted(build):
+    found = errata.slips()
+    assert list(found) == list(errata.WEIGHTS)
+    for parts in found.values():
+        assert list(parts) == [name for name in errata.PARTS if name in parts]
+        for entries in parts.values():
+            assert sorted(entries, key=errata._section) == entries
+    text = re.sub("<[^>]+>", "", build[1])
+    for weight in ("major", "question", "typo"):
+        inside = re.findall(f'<section id="{weight}-.*?</section>', build[1], re.S)
+        shown = sum(part.count('id="erratum-') for part in inside)
+        assert f"{errata.WEIGHTS[weight]} ({shown}): Chapter" in text
 
 
 def test_a_narrative_is_told_and_a_slip_of_wording_is_a_line(tmp_path, monkeypatch):
@@ -171,9 +205,11 @@ def test_a_narrative_is_told_and_a_slip_of_wording_is_a_line(tmp_path, monkeypat
     assert 'class="tag told"' in entry
     assert "checked on" not in entry
     assert re.search(r"<p>\d+ checked, 2 told\.</p>", html)
-    line = html.split("<p>Wording</p>")[1]
+    line = html.split("<p>Wording</p>")[1].split('id="erratum-thesis-lemma-2"')[1]
+    line, reason = line.split("</details>")[0].split("</summary>")
     assert re.search(r"Lemma 2</a>: .*an <em>upper</em> bound → a lower bound", line)
-    assert "a problem" not in line
+    assert "A problem." in reason
+    assert "Evidence" not in reason  # this one has none
 
 
 @pytest.fixture

@@ -5,7 +5,8 @@
    on each core. An executed page offers its notebook, outputs included (outputs).
 2. The directives `ledger` and `errata` and the role `claim` build the back matter from the register
    and from the `claim` blocks of the pages; a stale or dangling entry is a warning, and warnings
-   fail the build (back_matter). The directive `library` lists every public function (autodoc).
+   fail the build (back_matter, errata). The directive `library` lists every public function
+   (autodoc).
 3. A cell that checks a claim shows its card; its code is folded under "How this is checked", unless
    the cell has the tag `open`, as one of each chapter has. A picture without alt text is a warning
    (cells). The pictures of a player come at the first touch (players).
@@ -20,6 +21,7 @@ from . import (
     autodoc,
     back_matter,
     cells,
+    errata,
     head_matter,
     launch,
     outputs,
@@ -28,10 +30,12 @@ from . import (
     publishing,
 )
 
+PARTS = (
+    publishing, back_matter, errata, autodoc, cells, outputs, page_head, players, head_matter, launch,
+)  # fmt: skip
+
 
 def setup(app):
-    for part in (back_matter, autodoc, cells, outputs, page_head, players):
-        part.setup(app)
-    for part in (publishing, head_matter, launch):
+    for part in PARTS:
         part.setup(app)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,4 +1,4 @@
-"""The directives `ledger` and `errata` and the role `claim`: the back matter, from the register."""
+"""The directive `ledger` and the role `claim`: the back matter, from the register."""
 
 import re
 from collections import Counter
@@ -137,53 +137,6 @@ class Ledger(FromRegister):
         return self.markdown(f"*Break it:* {'; '.join(sentences)}.") if sentences else []
 
 
-class Errata(FromRegister):
-    """The errata of written chapters: a weight (of the certain ones) or `question` (likely)."""
-
-    required_arguments = 1
-
-    def run(self):
-        found = []
-        for entry in register().values():
-            erratum = entry.erratum
-            if erratum is None or entry.status == "planned":
-                continue
-            group = {"certain": erratum.weight, "likely": "question"}.get(erratum.grade)
-            if group == self.arguments[0]:
-                found += self.line(entry) if group == "wording" else self.full(entry)
-        return found or [nodes.paragraph("", "None in the chapters written so far.")]
-
-    def heading(self, entry: Claim) -> str:
-        return (
-            f'<a id="erratum-{entry.slug}" '
-            f'href="{self.uri(LEDGER)}#claim-{entry.slug}">{escape(entry.name)}</a>'
-        )
-
-    def full(self, entry: Claim) -> list[nodes.Node]:
-        erratum = entry.erratum
-        question = erratum.grade == "likely"
-        body = [self.html(f'<div class="erratum"><p class="erratum-title">{self.heading(entry)}: ')]
-        body += [nodes.inline("", "", *self.inline(entry.title)), self.html("</p>")]
-        for label, text in [
-            ("As printed", erratum.printed),
-            ("Question" if question else "Problem", erratum.problem),
-            ("Reading that we propose" if question else "Correction", erratum.corrected),
-            ("What would settle it" if question else "Evidence", erratum.evidence),
-        ]:
-            body += self.markdown(f"**{label}.** {text.strip()}") if text.strip() else []
-        if links := self.links(entry):
-            running = "The check" if question else "The counterexample, running"
-            body.append(self.html(f"<p>{running}: {links}.</p>"))
-        return [*body, self.html("</div>")]
-
-    def line(self, entry: Claim) -> list[nodes.Node]:
-        """A slip of wording, in a line."""
-        printed, corrected = entry.erratum.printed.strip(), entry.erratum.corrected.strip()
-        text = [*self.inline(printed), nodes.Text(" → "), *self.inline(corrected)]
-        where = self.html(f'<p class="erratum-line">{self.heading(entry)}: ')
-        return [where, nodes.inline("", "", *text), self.html("</p>")]
-
-
 class ClaimRole(SphinxRole):
     """{claim}`thesis/theorem-6` links to the claim in the ledger."""
 
@@ -203,7 +156,6 @@ def back_matter_is_outdated(app, env, added, changed, removed):
 
 def setup(app):
     app.add_directive("ledger", Ledger)
-    app.add_directive("errata", Errata)
     app.add_role("claim", ClaimRole())
     app.connect("env-get-outdated", back_matter_is_outdated)
     app.connect("env-check-consistency", check_register)
