@@ -12,6 +12,7 @@
 # make knobs     turn the knobs of each page, and run its cells twice (PAGE=... for one)
 # make bench     ratios of speed, measured in one run (TABLE=Equalizers for one table)
 # make test-site check every built page in headless Chromium
+# make tour      write the pictures of the README as the first page draws them
 # make test-agreement compare the attacks with foolbox and torchattacks
 # make test-convex  check Theorems 3.A, S.D, Proposition 5.A, ReLU networks with a convex solver
 # make test-dask run a sweep on a Dask cluster of two workers
@@ -29,7 +30,7 @@ OTHER_KERNELS := OPENBLAS_CORETYPE=Sandybridge ATEN_CPU_CAPABILITY=default
 export OMP_NUM_THREADS ?= 1
 export JUPYTER_PREFER_ENV_PATH := 1
 
-.PHONY: book test page lint lab reproduce paper restamp sabotage knobs bench test-site test-agreement test-convex test-dask test-data mutants clean
+.PHONY: tour book test page lint lab reproduce paper restamp sabotage knobs bench test-site test-agreement test-convex test-dask test-data mutants clean
 
 book: .venv/.done
 	@# After an unfinished build Sphinx would not repeat the warnings of pages it has read.
@@ -80,6 +81,9 @@ bench: .venv/.done
 
 test-site: .venv/.site book
 	$(BIN)/pytest tests/site
+
+tour: book
+	$(BIN)/python tests/site/tour.py _build/jupyter_execute/book/index.ipynb
 
 test-agreement: .venv/.agreement
 	$(BIN)/pytest tests/agreement.py

@@ -69,7 +69,7 @@ def lines(folder, mode):
 def test_the_line_says_what_a_page_needs_and_how_long_it_takes(tmp_path):
     (one, two), warnings = lines(tmp_path, "cache")
     link = '<a class="reference internal" href="two.html#sec-two"><span class="std std-ref">'
-    assert f"Needs {link}Two things</span></a>, " in one
+    assert f"Needs {link}Two things</span></a>; " in one
     assert " · 5 min to read · " in one  # 602 words: one a heading, one a formula, ten a display
     assert re.search(r" · cells run in \d+ s$", one)
     assert two == "Needs no other page · 1 min to read"
