@@ -13,6 +13,7 @@
 # make bench     ratios of speed, measured in one run (TABLE=Equalizers for one table)
 # make test-site check every built page in headless Chromium
 # make test-links  ask other sites whether the book's links to them still lead somewhere
+# make tour      write the pictures of the README as the first page draws them
 # make test-agreement compare the attacks with foolbox and torchattacks
 # make test-convex  check Theorems 3.A, S.D, Proposition 5.A, ReLU networks with a convex solver
 # make test-dask run a sweep on a Dask cluster of two workers
@@ -33,7 +34,7 @@ OTHER_KERNELS := OPENBLAS_CORETYPE=Sandybridge ATEN_CPU_CAPABILITY=default
 export OMP_NUM_THREADS ?= 1
 export JUPYTER_PREFER_ENV_PATH := 1
 
-.PHONY: book test page lint lab reproduce paper restamp sabotage knobs bench test-site test-links test-agreement test-convex test-dask test-data coursework grade test-coursework mutants clean
+.PHONY: book test page lint lab reproduce paper restamp sabotage knobs bench test-site test-links test-agreement test-convex test-dask test-data coursework grade test-coursework mutants clean tour
 
 book: .venv/.done
 	@# After an unfinished build Sphinx would not repeat the warnings of pages it has read.
@@ -87,6 +88,9 @@ test-site: .venv/.site book
 
 test-links: .venv/.done
 	$(BIN)/jupyter-book build --builder linkcheck .
+
+tour: book
+	$(BIN)/python tests/site/tour.py _build/jupyter_execute/book/index.ipynb
 
 test-agreement: .venv/.agreement
 	$(BIN)/pytest tests/agreement.py

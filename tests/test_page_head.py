@@ -69,7 +69,7 @@ def lines(folder, mode):
 def test_the_line_says_what_a_page_needs_and_how_long_it_takes(tmp_path):
     (one, two), warnings = lines(tmp_path, "cache")
     link = '<a class="reference internal" href="two.html#sec-two"><span class="std std-ref">'
-    assert f"Needs {link}Two things</span></a>, " in one
+    assert f"Needs {link}Two things</span></a>; " in one
     assert " · 5 min to read · " in one  # 602 words: one a heading, one a formula, ten a display
     assert re.search(r" · cells run in \d+ s$", one)
     assert two == "Needs no other page · 1 min to read"
@@ -94,14 +94,28 @@ def test_a_page_needs_what_its_words_say(path):
     assert {*re.findall(r"\{ref\}`([^`]+)`", said[0] if said else "")} <= {*needs(path)}
 
 
-def test_no_page_needs_itself_in_the_end():
-    page = {
+def labelled():
+    """The pages by their labels and those of their sections."""
+    return {
         label: path
         for path in PAGES
         for label in re.findall(r"^\(((?:ch|sec):.*)\)=$", path.read_text("utf-8"), re.M)
     }
+
+
+def test_no_page_needs_itself_in_the_end():
+    page = labelled()
     graph = {path: [page[label] for label in needs(path)] for path in PAGES}
     assert len([*TopologicalSorter(graph).static_order()]) == len(PAGES)
+
+
+def test_teachers_are_told_which_chapters_begin_without_another():
+    advice = (BOOK / "index.md").read_text("utf-8").split("begin without any other: ")[1]
+    alone, others = (re.findall(r"`(ch:.*?)`", part) for part in advice.split(". ", 1))
+    page = labelled()
+    assert len(alone) == 5
+    assert [label for label in alone if needs(page[label])] == []
+    assert all(needs(page[label]) for label in others[:2])
 
 
 def test_jupyter_keeps_the_front_matter_of_a_page():

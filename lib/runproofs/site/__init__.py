@@ -31,7 +31,8 @@ from . import (
 )
 
 PARTS = (
-    publishing, back_matter, errata, autodoc, cells, outputs, page_head, players, head_matter, launch,
+    publishing, back_matter, errata, autodoc, cells, outputs, page_head, players, head_matter,
+    launch,
 )  # fmt: skip
 
 

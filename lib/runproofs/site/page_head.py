@@ -9,7 +9,7 @@ without this key has no such line.
 
 Reading time: 120 words a minute, half of what prose takes, since a reader of mathematics stops to
 think. A formula in a line is a word, a displayed one ten. What is folded when the page opens
-(proofs, solutions, checks) is not counted, and no code. Beyond ten minutes it is rounded to five.
+(long proofs, solutions) is not counted, nor are the cells.
 
 Running time: what the cells took when they ran last, with the start of Python, two pages at a
 time; a page without cells, or one that did not run, has none.
@@ -50,10 +50,9 @@ def is_cell(node: nodes.Node) -> bool:
 def reading_time(count: int) -> str:
     """
     >>> [reading_time(count) for count in (20, 900, 2000)]
-    ['1 min', '8 min', '15 min']
+    ['1 min', '8 min', '17 min']
     """
-    minutes = count / WORDS_A_MINUTE
-    return f"{5 * round(minutes / 5) if minutes > 10 else max(1, round(minutes))} min"
+    return f"{max(1, round(count / WORDS_A_MINUTE))} min"
 
 
 def running_time(seconds: float) -> str:
@@ -79,7 +78,7 @@ def add_head(app, doctree):
     title = next(doctree.findall(nodes.title))
     line = nodes.paragraph("", classes=["page-head"])
     for label in json.loads(env.metadata[page]["needs"]):
-        line += [nodes.Text(", " if line.children else "Needs "), link(label, page)]
+        line += [nodes.Text("; " if line.children else "Needs "), link(label, page)]
     if not line.children:
         line += nodes.Text("Needs no other page")
     line += nodes.Text(f" · {reading_time(words(doctree))} to read")
