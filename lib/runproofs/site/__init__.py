@@ -9,14 +9,15 @@
 3. A cell that checks a claim shows its card; its code is folded under "How this is checked", unless
    the cell has the tag `open`, as one of each chapter has. A picture without alt text is a warning
    (cells). The pictures of a player come at the first touch (players).
+4. `make pdf` prints the book with LaTeX (latex).
 
 No page imports it: what is changed here runs no page again.
 """
 
-from . import autodoc, back_matter, cells, outputs, players
+from . import autodoc, back_matter, cells, latex, outputs, players
 
 
 def setup(app):
-    for part in (back_matter, autodoc, cells, outputs, players):
+    for part in (back_matter, autodoc, cells, outputs, players, latex):
         part.setup(app)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
