@@ -14,7 +14,7 @@ WIDEST = 5.0  # points that a line may be too wide; the margin has 62
 LEFT_OUT = {"book/back/library"}
 COMPLAINTS = [
     r"^! .*",
-    r"^LaTeX Warning: (?:Hyper r|R)eference .* undefined",
+    r"^LaTeX Warning: (?:Hyper reference|Reference) .* undefined",
     r"^LaTeX Warning: Citation .* undefined",
     r"^LaTeX Warning: Label .* multiply defined",
     r"^Missing character: .*",
@@ -69,7 +69,7 @@ def in_latex(book: str) -> dict[str, Counter]:
     """The same of each page in LaTeX; what stands before the first page is the landing page's."""
     pages = re.split(r"\\sphinxstepscope\n", book)
     found = {}
-    for k, text in enumerate(pages):
+    for text in pages:
         name = re.search(r"\\label\{\\detokenize\{([^}]+?)::doc\}\}", text)
         found[name[1] if name else "book/index"] = Counter(
             # Sphinx makes a formula of the mark of a card

@@ -36,12 +36,13 @@ TAGS = {
     "p.heading": (r"\cardheading{", "}"),
     "p.title": (r"\cardtitle{", "}"),
     "details": (r"\cardbreak{", "}"),
-    "summary": ("", ""),
+    "summary": (r"\booksummary{", "}"),
     # the back matter
     "details.claim": (r"\begin{ledgerentry}", r"\end{ledgerentry}"),
     "div.erratum": (r"\begin{erratum}", r"\end{erratum}"),
     "p.erratum-title": (r"\erratumtitle{", "}"),
 }
+LONG, WIDE = 8, 90  # rows, and letters of a row, that a simple table has at most
 SKIPPED = {"pre", "select", "input", "output", "option", "script", "style", "button"}
 VOID = {"br", "input", "img", "hr"}
 FORMULA = re.compile(r"\\\((.+?)\\\)", re.S)
@@ -145,12 +146,26 @@ class Converter(HTMLParser):
 
 
 def table(rows: list[list[list[nodes.Node]]]) -> nodes.table:
-    """A table whose first row is its head."""
-    group = nodes.tgroup(cols=len(rows[0]))
-    group += [nodes.colspec(colwidth=1) for _ in rows[0]]
+    """A table whose first row is its head; columns as wide as their text, and across pages."""
+    texts = [[text_of(cell) for cell in row] for row in rows]
+    widths = [width([row[k] for row in texts]) for k in range(len(rows[0]))]
+    group = nodes.tgroup(cols=len(widths))
+    group += [nodes.colspec(colwidth=width) for width in widths]
     lines = [
         nodes.row("", *(nodes.entry("", nodes.paragraph("", "", *cell)) for cell in row))
         for row in rows
     ]
     group += [nodes.thead("", lines[0]), nodes.tbody("", *lines[1:])]
-    return nodes.table("", group)
+    long = ["longtable"] * (len(rows) > LONG)
+    wide = ["colwidths-given"] * (sum(widths) > WIDE or bool(long))
+    return nodes.table("", group, classes=[*long, *wide])
+
+
+def text_of(cell: list[nodes.Node]) -> str:
+    return "".join(node.astext() for node in cell if not isinstance(node, nodes.raw))
+
+
+def width(column: list[str]) -> int:
+    """How much of the line a column asks for: its longest word, and not more than a short line."""
+    words = max(len(word) for text in column for word in [*text.split(), ""])
+    return max(words + 1, min(max(map(len, column)), 32))

@@ -44,7 +44,7 @@ def is_file(node) -> bool:
 
 def page_of(node) -> str:
     """The page that a node of the assembled book comes from."""
-    while not (is_file(node) or isinstance(node, nodes.document) and "docname" in node):
+    while not (is_file(node) or (isinstance(node, nodes.document) and "docname" in node)):
         node = node.parent
     return node["docname"]
 
@@ -56,7 +56,7 @@ def environment(name: str, title: list[nodes.Node], body: list[nodes.Node]) -> l
 
 
 class Outputs(SphinxPostTransform):
-    """What cells printed as HTML: cards, tables, players. Before myst-nb takes plain text instead."""
+    """What cells printed as HTML, before myst-nb takes plain text instead."""
 
     default_priority = 3
     formats = ("latex",)
@@ -102,10 +102,15 @@ class Pages(SphinxPostTransform):
                 self.proof(node)
             elif isinstance(node, nodes.container) and node.get("design_component") == "dropdown":
                 self.unfold(node)
+            elif isinstance(node, nodes.container) and node.get("design_component") == "card-title":
+                node[:] = [nodes.strong("", "", *node.children), nodes.Text(". ")]
         for node in list(self.document.findall(nodes.math_block)):
             self.display(node)
         for node in list(self.document.findall(nodes.reference)):
-            self.link(node)
+            if "sd-hide-link-text" in node["classes"]:  # it lies over the whole of a card
+                node.parent.remove(node)
+            else:
+                self.link(node)
         for node in list(self.document.findall(nodes.figure)):
             self.number_picture(node)
 
@@ -121,7 +126,7 @@ class Pages(SphinxPostTransform):
         """The landing page opens the book; its tables of contents become parts."""
         book = next(self.document.findall(nodes.section))
         root = self.env.get_doctree(self.config.root_doc)
-        captions = [toc for toc in root.findall(addnodes.toctree)]
+        captions = list(root.findall(addnodes.toctree))
         tocs = [n for n in book.findall(nodes.compound) if "toctree-wrapper" in n["classes"]]
         tocs = [n for n in tocs if page_of(n) == self.config.root_doc]
         for toc in tocs:
@@ -136,7 +141,10 @@ class Pages(SphinxPostTransform):
                 latex(f"\\bookpart{{{caption['caption']}}}\\{numbered}chapters"),
                 *toc.children,
             ]
-        for chapter in [opening, *(next(page.findall(nodes.section)) for page in book if is_file(page))]:
+        for chapter in [
+            opening,
+            *(next(page.findall(nodes.section)) for page in book if is_file(page)),
+        ]:
             self.lower_sections(chapter)
 
     def lower_sections(self, chapter):
@@ -157,13 +165,21 @@ class Pages(SphinxPostTransform):
         parent[:] = found
 
     def hide_code(self, cell):
-        """Leave out the code that a page folds."""
+        """Leave out the code that a page folds; cells that show nothing else are counted as one."""
         tags = cell["cell_metadata"].get("tags", [])
-        if cell.get("hide_mode") in {"input", "all"} or {"hide-input", "hide-cell"} & {*tags}:
-            for source in [part for part in cell if is_part(part, "cell_code_source")]:
-                lines = len(source.astext().splitlines())
-                cell.remove(source)
-                cell.append(latex(f"\\codeleftout{{{lines}}}"))
+        source = cell[0]
+        if not (cell.get("hide_mode") in {"input", "all"} or {"hide-input", "hide-cell"} & {*tags}):
+            return
+        if not is_part(source, "cell_code_source"):
+            return
+        cell["lines"] = len(source.astext().splitlines())
+        cell.remove(source)
+        k = cell.parent.index(cell)
+        before = cell.parent[k - 1]
+        if k and is_part(before, "cell_code") and len(before) == 1 and "lines" in before:
+            cell["lines"] += before["lines"]
+            cell.parent.remove(before)
+        cell.append(latex(f"\\codeleftout{{{cell['lines']}}}"))
 
     def anchors(self, node) -> list[nodes.Node]:
         names = dict.fromkeys([*node["ids"], *(id for child in node[:1] for id in child["ids"])])
@@ -190,7 +206,9 @@ class Pages(SphinxPostTransform):
     def unfold(self, node):
         title, *body = node.children
         anchors = self.anchors(node)
-        node.replace_self(environment("bookproof", [*title.children, nodes.Text(".")], [*anchors, *body]))
+        node.replace_self(
+            environment("bookproof", [*title.children, nodes.Text(".")], [*anchors, *body])
+        )
 
     def display(self, node):
         """A display with the number of the page, as wide as the paper at most."""
@@ -199,7 +217,9 @@ class Pages(SphinxPostTransform):
             content = f"\\begin{{aligned}}{content}\\end{{aligned}}"
         number = ""
         if node.get("label"):
-            number = f"\\tag{{{node['number']}}}\\label{{equation:{node['docname']}:{node['label']}}}"
+            number = (
+                f"\\tag{{{node['number']}}}\\label{{equation:{node['docname']}:{node['label']}}}"
+            )
         node.replace_self(latex(f"\\bookdisplay{{{number}}}{{%\n{content}}}"))
 
     def link(self, node):
