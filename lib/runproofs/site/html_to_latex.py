@@ -168,4 +168,4 @@ def text_of(cell: list[nodes.Node]) -> str:
 def width(column: list[str]) -> int:
     """How much of the line a column asks for: its longest word, and not more than a short line."""
     words = max(len(word) for text in column for word in [*text.split(), ""])
-    return max(words + 1, min(max(map(len, column)), 32))
+    return max(words, min(max(map(len, column)), 32)) + 3  # and the space between two
