@@ -2,6 +2,7 @@
 # make test      set up, then check style, run the library's tests and every page
 # make page      run one page: make page PAGE=book/ch2_shallow_linear/digits.md
 # make lab       open the pages as notebooks
+# make pdf       the book on paper, with LaTeX, after make book (_build/latex/book.pdf)
 # make reproduce run the published notebooks again and compare every output (KERNELS=other: with
 #                the arithmetic of an older processor)
 # make paper     the experiments at the sources' scale, where they are not stored: FIGURE=figure-2-3
@@ -31,10 +32,11 @@ NBVAL := --nbval-current-env --nbval-cell-timeout=120
 SIDE_BY_SIDE := --dist loadscope -n 2
 PAPER := $(BIN)/python -m runproofs.reproductions $(FIGURE)
 OTHER_KERNELS := OPENBLAS_CORETYPE=Sandybridge ATEN_CPU_CAPABILITY=default
+LATEX := texlive-xetex latexmk fonts-lmodern fonts-dejavu-core
 export OMP_NUM_THREADS ?= 1
 export JUPYTER_PREFER_ENV_PATH := 1
 
-.PHONY: book test page lint lab reproduce paper restamp sabotage knobs bench test-site test-links test-agreement test-convex test-dask test-data coursework grade test-coursework mutants clean tour
+.PHONY: book test page lint lab reproduce paper restamp sabotage knobs bench test-site test-links test-agreement test-convex test-dask test-data coursework grade test-coursework mutants clean tour .latex pdf
 
 book: .venv/.done
 	@# After an unfinished build Sphinx would not repeat the warnings of pages it has read.
@@ -61,6 +63,17 @@ lint: .venv/.done
 
 lab: .venv/.lab
 	$(BIN)/jupyter lab book
+
+pdf: .latex book
+	$(BIN)/jupyter-book build --builder latex -W -n --keep-going .
+	cd _build/latex && latexmk -pdfxe -silent -interaction=nonstopmode book.tex
+	$(BIN)/python tests/pdf.py
+	@echo "The book on paper: _build/latex/book.pdf"
+
+.latex:
+	@command -v xelatex > /dev/null && command -v latexmk > /dev/null && \
+	  kpsewhich latinmodern-math.otf DejaVuSans.ttf > /dev/null || \
+	  { echo "LaTeX is missing; on Debian: apt install $(LATEX)"; exit 1; }
 
 reproduce: book
 	$(BIN)/python tests/published.py book _build/jupyter_execute/book

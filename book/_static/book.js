@@ -53,3 +53,18 @@ for (const event of ["pointerover", "pointerdown", "focusin"]) {
     document.head.append(script);
   });
 }
+
+// On paper nothing unfolds: proofs and solutions stand open, and no formula waits to be seen.
+addEventListener("beforeprint", () => {
+  for (const fold of document.querySelectorAll("details.sd-dropdown:not([open])")) {
+    fold.open = true;
+    fold.dataset.folded = "";
+  }
+  window.MathJax?.startup?.document?.lazyTypesetAll?.();
+});
+addEventListener("afterprint", () => {
+  for (const fold of document.querySelectorAll("details[data-folded]")) {
+    fold.open = false;
+    delete fold.dataset.folded;
+  }
+});

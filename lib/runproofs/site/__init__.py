@@ -13,6 +13,7 @@
 4. A page says under its title what it needs, and how long it takes to read and to run (page_head).
 5. Each page describes itself to search engines and previews (head_matter). One setting, the address
    of the repository, switches on what needs one (publishing) and the launch buttons (launch).
+6. `make pdf` prints the book with LaTeX (latex).
 
 No page imports it: what is changed here runs no page again.
 """
@@ -23,6 +24,7 @@ from . import (
     cells,
     errata,
     head_matter,
+    latex,
     launch,
     outputs,
     page_head,
@@ -31,9 +33,18 @@ from . import (
 )
 
 PARTS = (
-    publishing, back_matter, errata, autodoc, cells, outputs, page_head, players, head_matter,
+    autodoc,
+    back_matter,
+    cells,
+    errata,
+    head_matter,
+    latex,
     launch,
-)  # fmt: skip
+    outputs,
+    page_head,
+    players,
+    publishing,
+)
 
 
 def setup(app):

@@ -9,12 +9,18 @@ from docutils import nodes
 from docutils.statemachine import StringList
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective, SphinxRole
+from sphinx.util.osutil import relative_uri
 
 from ..book.register import CHAPTERS, STATUSES, Claim, checks_in, raw_formulas, register
 from ..book.sabotage import invitations
 
 LEDGER, ERRATA = "book/back/ledger", "book/back/errata"
 logger = logging.getLogger(__name__)
+
+
+def address(page: str, other: str) -> str:
+    """Where a page links to another, whichever builder reads it (latex.py turns it around)."""
+    return relative_uri(f"{page}.html", f"{other}.html")
 
 
 def pages_checking(env) -> dict[str, list[str]]:
@@ -68,7 +74,7 @@ class FromRegister(SphinxDirective):
         """HTML links to the pages that check the entry."""
         links = []
         for document in pages_checking(self.env).get(entry.id, []):
-            uri = self.env.app.builder.get_relative_uri(self.env.docname, document)
+            uri = self.uri(document)
             source = Path(self.env.doc2path(document)).read_text("utf-8")
             title = next(line[2:] for line in source.splitlines() if line.startswith("# "))
             links.append(f'<a href="{uri}#check-{entry.slug}">{escape(title)}</a>')
@@ -79,7 +85,7 @@ class FromRegister(SphinxDirective):
         return f" · checked on {links}" if links else ""
 
     def uri(self, document: str) -> str:
-        return self.env.app.builder.get_relative_uri(self.env.docname, document)
+        return address(self.env.docname, document)
 
 
 class Ledger(FromRegister):
@@ -145,7 +151,7 @@ class ClaimRole(SphinxRole):
             message = f"{self.text!r} is not in the register of claims."
             return [], [self.inliner.reporter.error(message, line=self.lineno)]
         entry = register()[self.text]
-        uri = self.env.app.builder.get_relative_uri(self.env.docname, LEDGER)
+        uri = address(self.env.docname, LEDGER)
         return [nodes.reference("", entry.name, refuri=f"{uri}#claim-{entry.slug}")], []
 
 
