@@ -10,14 +10,15 @@
    the cell has the tag `open`, as one of each chapter has. A picture without alt text is a warning
    (cells). The pictures of a player come at the first touch (players).
 4. A page says under its title what it needs, and how long it takes to read and to run (page_head).
+   Small mends of what the theme and the extensions write: names, roles, line breaks (mends).
 
 No page imports it: what is changed here runs no page again.
 """
 
-from . import autodoc, back_matter, cells, outputs, page_head, players
+from . import autodoc, back_matter, cells, mends, outputs, page_head, players
 
 
 def setup(app):
-    for part in (back_matter, autodoc, cells, outputs, page_head, players):
+    for part in (back_matter, autodoc, cells, outputs, page_head, players, mends):
         part.setup(app)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
