@@ -14,6 +14,7 @@
 5. Each page describes itself to search engines and previews (head_matter). One setting, the address
    of the repository, switches on what needs one (publishing) and the launch buttons (launch).
 6. `make pdf` prints the book with LaTeX (latex).
+7. Small mends of what the theme and the extensions write: names, roles, line breaks (mends).
 
 No page imports it: what is changed here runs no page again.
 """
@@ -26,6 +27,7 @@ from . import (
     head_matter,
     latex,
     launch,
+    mends,
     outputs,
     page_head,
     players,
@@ -40,6 +42,7 @@ PARTS = (
     head_matter,
     latex,
     launch,
+    mends,
     outputs,
     page_head,
     players,

@@ -158,6 +158,10 @@ class Library(SphinxDirective):
                 body += self.entry(f"{anchor}.{method}", f".{method}", function)
         body += self.used(self.pages[identity(item)])
         inline = nodes.inline("", "", *summary.children)
+        for link in list(
+            inline.findall(lambda node: isinstance(node, nodes.reference | pending_xref))
+        ):
+            link.replace_self(link.children)  # a click on the line opens the entry
         return [html(opening), inline, html("</summary>"), *body, html("</details>")]
 
     def used(self, pages: list[str]) -> list[nodes.Node]:
