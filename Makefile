@@ -70,6 +70,7 @@ pdf: .latex book
 	$(BIN)/python tests/pdf.py
 	@echo "The book on paper: _build/latex/book.pdf"
 
+.PHONY: .latex
 .latex:
 	@command -v xelatex > /dev/null && command -v latexmk > /dev/null && \
 	  kpsewhich latinmodern-math.otf DejaVuSans.ttf > /dev/null || \
