@@ -36,7 +36,7 @@ LATEX := texlive-xetex latexmk fonts-lmodern fonts-dejavu-core
 export OMP_NUM_THREADS ?= 1
 export JUPYTER_PREFER_ENV_PATH := 1
 
-.PHONY: book test page lint lab reproduce paper restamp sabotage knobs bench test-site test-links test-agreement test-convex test-dask test-data coursework grade test-coursework mutants clean tour .latex pdf
+.PHONY: book test page lint lab pdf reproduce paper restamp sabotage knobs bench test-site test-links test-agreement test-convex test-dask test-data coursework grade test-coursework mutants clean tour
 
 book: .venv/.done
 	@# After an unfinished build Sphinx would not repeat the warnings of pages it has read.
@@ -70,6 +70,7 @@ pdf: .latex book
 	$(BIN)/python tests/pdf.py
 	@echo "The book on paper: _build/latex/book.pdf"
 
+.PHONY: .latex
 .latex:
 	@command -v xelatex > /dev/null && command -v latexmk > /dev/null && \
 	  kpsewhich latinmodern-math.otf DejaVuSans.ttf > /dev/null || \

@@ -229,7 +229,7 @@ def html(text: str) -> nodes.raw:
 
 def library_is_outdated(app, env, added, changed, removed):
     """The page depends on every page and on the library."""
-    return {LIBRARY} & env.found_docs
+    return {LIBRARY} & env.found_docs if app.builder.format == "html" else ()
 
 
 def setup(app):
