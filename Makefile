@@ -1,7 +1,7 @@
 # make book      set up, then build the book (open _build/html/index.html)
 # make test      set up, then check style, run the library's tests and every page
 # make page      run one page: make page PAGE=book/ch2_shallow_linear/digits.md
-# make lab       open the pages as notebooks
+# make lab       open the pages as notebooks, in copies that are yours (_build/lab)
 # make pdf       the book on paper, with LaTeX, after make book (_build/latex/book.pdf)
 # make reproduce run the published notebooks again and compare every output (KERNELS=other: with
 #                the arithmetic of an older processor)
@@ -15,6 +15,7 @@
 # make test-site check every built page in headless Chromium
 # make test-links  ask other sites whether the book's links to them still lead somewhere
 # make tour      write the pictures of the README as the first page draws them
+# make test-notebooks run downloaded notebooks in an empty folder, with the library from its wheel
 # make test-agreement compare the attacks with foolbox and torchattacks
 # make test-convex  check Theorems 3.A, S.D, Proposition 5.A, ReLU networks with a convex solver
 # make test-dask run a sweep on a Dask cluster of two workers
@@ -27,7 +28,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 PAGES := book
 LAB := .venv/share/jupyter/lab/settings
-OPEN_PAGES_AS_NOTEBOOKS := {"@jupyterlab/docmanager-extension:plugin": {"defaultViewers": {"markdown": "Jupytext Notebook"}}}
+ASK_NOBODY := {"@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": false}}
 NBVAL := --nbval-current-env --nbval-cell-timeout=120
 SIDE_BY_SIDE := --dist loadscope -n 2
 PAPER := $(BIN)/python -m runproofs.reproductions $(FIGURE)
@@ -36,7 +37,7 @@ LATEX := texlive-xetex latexmk fonts-lmodern fonts-dejavu-core
 export OMP_NUM_THREADS ?= 1
 export JUPYTER_PREFER_ENV_PATH := 1
 
-.PHONY: book test page lint lab pdf reproduce paper restamp sabotage knobs bench test-site test-links test-agreement test-convex test-dask test-data coursework grade test-coursework mutants clean tour
+.PHONY: book test page lint lab pdf reproduce paper restamp sabotage knobs bench test-site test-links test-agreement test-convex test-dask test-data coursework grade test-coursework mutants clean tour test-notebooks
 
 book: .venv/.done
 	@# After an unfinished build Sphinx would not repeat the warnings of pages it has read.
@@ -62,7 +63,8 @@ lint: .venv/.done
 	$(BIN)/codespell
 
 lab: .venv/.lab
-	$(BIN)/jupyter lab book
+	$(BIN)/python -m runproofs.site
+	$(BIN)/jupyter lab _build/lab/index.ipynb
 
 pdf: .latex book
 	$(BIN)/jupyter-book build --builder latex -W -n --keep-going .
@@ -97,7 +99,7 @@ restamp: .venv/.done
 bench: .venv/.done
 	$(BIN)/python benchmarks/run.py $(TABLE)
 
-test-site: .venv/.site book
+test-site: .venv/.site .venv/.lab book
 	$(BIN)/pytest tests/site
 
 test-links: .venv/.done
@@ -105,6 +107,9 @@ test-links: .venv/.done
 
 tour: book
 	$(BIN)/python tests/site/tour.py _build/jupyter_execute/book/index.ipynb
+
+test-notebooks: .venv/.done book
+	$(BIN)/pytest tests/notebooks.py
 
 test-agreement: .venv/.agreement
 	$(BIN)/pytest tests/agreement.py
@@ -130,8 +135,8 @@ grade: .venv/.coursework
 test-coursework: coursework
 	$(BIN)/pytest -n 2 coursework/tests
 
-clean:
-	rm -rf _build
+clean:   # all but the copies that make lab opened, which are the reader's
+	rm -rf $(filter-out _build/lab,$(wildcard _build/* _build/.[a-z]*))
 
 .venv/.done: requirements.txt constraints.txt pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11, 5) and "Python 3.11.5 or newer is needed; name one with make PYTHON=...")'
@@ -140,8 +145,8 @@ clean:
 	@touch $@
 
 .venv/.lab: .venv/.done
-	$(BIN)/pip install --disable-pip-version-check -q jupyterlab jupyterlab_myst -c constraints.txt
-	@mkdir -p $(LAB) && echo '$(OPEN_PAGES_AS_NOTEBOOKS)' > $(LAB)/overrides.json
+	$(BIN)/pip install --disable-pip-version-check -q jupyterlab -c constraints.txt
+	@mkdir -p $(LAB) && echo '$(ASK_NOBODY)' > $(LAB)/overrides.json
 	@touch $@
 
 .venv/.site: requirements-site.txt .venv/.done

@@ -5,7 +5,7 @@ import re
 import pytest
 import yaml
 
-from runproofs.book.register import BOOK, checks_in, raw_formulas, register
+from runproofs.book.register import BOOK, checks_in, demand_clone, raw_formulas, register
 
 ENTRY = {
     "id": "thesis/lemma-1", "number": "Lemma 1", "section": "1", "kind": "lemma",
@@ -246,3 +246,9 @@ def test_the_errata_quote_no_formula_in_plain_characters():
         for field, text in told.items():
             bare = BARE.search(re.sub(r"\$[^$]*\$|`[^`]*`", "", text))
             assert not bare, f"{claim.id}, {field}: {bare[0]}"
+
+
+def test_what_only_a_clone_can_do_ends_in_one_sentence(tmp_path):
+    demand_clone("Turning the knobs")  # these tests lie in one
+    with pytest.raises(SystemExit, match=r"^Turning the knobs needs a clone of the book, [^.]*\.$"):
+        demand_clone("Turning the knobs", tmp_path)

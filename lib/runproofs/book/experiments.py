@@ -38,7 +38,7 @@ import numpy as np
 from tqdm import tqdm
 
 from runproofs.book import provenance, results
-from runproofs.book.register import BOOK
+from runproofs.book.register import BOOK, demand_clone
 from runproofs.book.results import Result, ResultError, load, load_if_valid, save
 
 RESULTS = BOOK / "results"
@@ -174,7 +174,9 @@ class Experiment:
 
         Every finished setting is kept under .unfinished at once, so that an interrupted run resumes
         at the next (unless fresh); what other code, versions or settings left there is refused.
+        Raises SystemExit without a clone of the book, which it is stored in.
         """
+        demand_clone("A run at the paper scale, which is stored,")
         folder = results.UNFINISHED / self.name
         if fresh:
             shutil.rmtree(folder, ignore_errors=True)

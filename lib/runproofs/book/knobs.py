@@ -29,7 +29,7 @@ import matplotlib.pyplot as plt
 from tqdm import tqdm
 
 from runproofs.book import figures
-from runproofs.book.register import BOOK, CELL
+from runproofs.book.register import BOOK, CELL, demand_clone
 
 KNOB = re.compile(r"(?P<name>\w+) = (?P<value>.+?)  # (?P<range>[^:]+)(: .+)?")
 TURNS = ("as printed, each cell twice", "lower ends", "upper ends")
@@ -165,6 +165,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--tenth", type=int, help="0 to 9, modulo 10: only this part")
     parser.add_argument("--jobs", type=int, default=joblib.cpu_count())
     options = parser.parse_args(arguments)
+    demand_clone("Turning the knobs of the pages")
     paths = [path.resolve() for path in options.pages] or pages()
     tasks = [(path, turn) for path in paths for turn in range(len(TURNS))]
     if options.tenth is not None:

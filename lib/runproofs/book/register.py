@@ -1,8 +1,13 @@
-"""The register of claims: every numbered statement of the sources, in `book/claims/*.yml`."""
+"""The register of claims: every numbered statement of the sources, in `book/claims/*.yml`.
+
+An installed copy of the library has no clone of the book around it; it carries what its functions
+read, the folders `claims`, `sabotage` and `results` (see setup.py).
+"""
 
 import ast
 import json
 import re
+import sys
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -11,7 +16,8 @@ from typing import NamedTuple
 import yaml
 from jsonschema import Draft202012Validator
 
-BOOK = Path(__file__).resolve().parents[3] / "book"
+CARRIED = Path(__file__).resolve().parents[1] / "_book"
+BOOK = CARRIED if CARRIED.exists() else Path(__file__).resolve().parents[3] / "book"
 SCHEMA = BOOK / "claims" / "schema.json"
 CHAPTERS = {
     "ch1": "Chapter 1: preliminaries",
@@ -25,6 +31,15 @@ CHAPTERS = {
 }
 STATUSES = ("checked", "told", "planned")
 AUTHORS = {"vidal": "Vidal, ", "helmbold-long": "Helmbold and Long, "}
+
+
+def demand_clone(what: str, book: Path = BOOK) -> None:
+    """End in one sentence (SystemExit) what an installed copy of the library cannot do."""
+    if not (book / "index.md").exists():
+        sys.exit(
+            f"{what} needs a clone of the book, with pages and tests: this is an installed copy "
+            "of the library, which carries only the register and the stored results."
+        )
 
 
 class Erratum(NamedTuple):

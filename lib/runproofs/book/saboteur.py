@@ -17,7 +17,7 @@ import joblib
 from tqdm import tqdm
 
 from runproofs.book import claims, figures
-from runproofs.book.register import BOOK, CELL, checks_in, register
+from runproofs.book.register import BOOK, CELL, checks_in, demand_clone, register
 from runproofs.book.sabotage import Sabotage, break_library, invitations, replaced, sabotages
 
 TWICE = ("figure", "lemma", "theorem")  # kinds that need two: the thing taken away, a constant
@@ -148,6 +148,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--tenth", type=int, help="0 to 9, modulo 10: only this part")
     parser.add_argument("--jobs", type=int, default=joblib.cpu_count())
     options = parser.parse_args(arguments)
+    demand_clone("Breaking the claims of the pages")
     page = options.page.removeprefix("book/").removesuffix(".md")
     wrong = [] if options.claim or page else missing()
     chosen = [

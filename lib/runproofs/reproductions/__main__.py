@@ -11,7 +11,7 @@ from contextlib import nullcontext
 
 import joblib
 
-from runproofs.book.register import BOOK
+from runproofs.book.register import BOOK, demand_clone
 from runproofs.book.results import shown
 from runproofs.reproductions import discover
 
@@ -47,6 +47,7 @@ def main(arguments: list[str] | None = None) -> int:
     for name in [name for name, one in chosen.items() if one.not_run and not options.names]:
         print(f"{name}: left out, {chosen.pop(name).not_run}; name it to run it.")
     if options.restamp:
+        demand_clone("Stamping a stored run")
         return max([restamp(one) for one in chosen.values()])
     with cluster(options):
         for name, one in chosen.items():

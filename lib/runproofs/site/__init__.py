@@ -2,7 +2,7 @@
 
 1. Pages run again when the library, the register, a stored result, a numeric package, Python or
    SCALE changes (the execution cache by itself looks at the cells only). They run side by side, one
-   on each core. An executed page offers its notebook, outputs included (outputs).
+   on each core (outputs).
 2. The directives `ledger` and `errata` and the role `claim` build the back matter from the register
    and from the `claim` blocks of the pages; a stale or dangling entry is a warning, and warnings
    fail the build (back_matter, errata). The directive `library` lists every public function
@@ -15,6 +15,8 @@
    of the repository, switches on what needs one (publishing) and the launch buttons (launch).
 6. `make pdf` prints the book with LaTeX (latex).
 7. Small mends of what the theme and the extensions write: names, roles, line breaks (mends).
+8. A page is offered as a notebook, outputs included, that any Jupyter shows; `make lab` opens the
+   same notebooks (notebooks, markdown, lab), with the library that it needs (wheel).
 
 No page imports it: what is changed here runs no page again.
 """
@@ -25,13 +27,16 @@ from . import (
     cells,
     errata,
     head_matter,
+    lab,
     latex,
     launch,
     mends,
+    notebooks,
     outputs,
     page_head,
     players,
     publishing,
+    wheel,
 )
 
 PARTS = (
@@ -40,13 +45,16 @@ PARTS = (
     cells,
     errata,
     head_matter,
+    lab,
     latex,
     launch,
     mends,
+    notebooks,
     outputs,
     page_head,
     players,
     publishing,
+    wheel,
 )
 
 

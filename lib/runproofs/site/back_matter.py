@@ -2,6 +2,7 @@
 
 import re
 from collections import Counter
+from functools import cache
 from html import escape
 from pathlib import Path
 
@@ -27,11 +28,18 @@ def pages_checking(env) -> dict[str, list[str]]:
     """For each id the documents with a `claim` block of it."""
     found: dict[str, list[str]] = {}
     for document in sorted(env.found_docs):
-        for identifier in checks_in(Path(env.doc2path(document)).read_text("utf-8")):
+        path = Path(env.doc2path(document))
+        for identifier in _checks_of(path, path.stat().st_mtime_ns):
             pages = found.setdefault(identifier, [])
             if document not in pages:
                 pages.append(document)
     return found
+
+
+@cache
+def _checks_of(path: Path, changed: int) -> list[str]:
+    """Parsing all pages for each entry of the ledger would take minutes."""
+    return list(checks_in(path.read_text("utf-8")))
 
 
 def check_register(app, env):

@@ -109,19 +109,8 @@ def publish_outputs(app, doctree):
         nbformat.write(notebook, path)
 
 
-def offer_notebook(app, pagename, templatename, context, doctree):
-    """The theme shows a download button for `ipynb_source`, which needs a launch button else."""
-    notebook = notebook_of(app, pagename)
-    if "kernelspec" in app.env.metadata.get(pagename, {}) and notebook.exists():
-        target = Path(app.outdir) / "_sources" / f"{pagename}.ipynb"
-        target.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy2(notebook, target)
-        context["ipynb_source"] = f"{pagename}.ipynb"
-
-
 def setup(app):
     app.add_config_value("book_fingerprint", "", "env", [str])
     app.connect("config-inited", forget_stale_outputs, 100)
     app.connect("env-before-read-docs", run_side_by_side)
     app.connect("doctree-read", publish_outputs)
-    app.connect("html-page-context", offer_notebook, 500)

@@ -1,0 +1,3 @@
+from .lab import main
+
+main()
