@@ -16,6 +16,8 @@
 # make test-links  ask other sites whether the book's links to them still lead somewhere
 # make tour      write the pictures of the README as the first page draws them
 # make test-notebooks run downloaded notebooks in an empty folder, with the library from its wheel
+# make lighthouse judge a page of each kind, as on a phone (PAGE=back/ledger.html for one, RUNS=3 for
+#                the middle of three); needs Node's npx, which fetches Lighthouse
 # make test-agreement compare the attacks with foolbox and torchattacks
 # make test-convex  check Theorems 3.A, S.D, Proposition 5.A, ReLU networks with a convex solver
 # make test-dask run a sweep on a Dask cluster of two workers
@@ -37,7 +39,7 @@ LATEX := texlive-xetex latexmk fonts-lmodern fonts-dejavu-core
 export OMP_NUM_THREADS ?= 1
 export JUPYTER_PREFER_ENV_PATH := 1
 
-.PHONY: book test page lint lab pdf reproduce paper restamp sabotage knobs bench test-site test-links test-agreement test-convex test-dask test-data coursework grade test-coursework mutants clean tour test-notebooks
+.PHONY: book test page lint lab pdf reproduce paper restamp sabotage knobs bench test-site test-links test-agreement test-convex test-dask test-data coursework grade test-coursework mutants clean tour test-notebooks lighthouse
 
 book: .venv/.done
 	@# After an unfinished build Sphinx would not repeat the warnings of pages it has read.
@@ -110,6 +112,9 @@ tour: book
 
 test-notebooks: .venv/.done book
 	$(BIN)/pytest tests/notebooks.py
+
+lighthouse: book
+	$(BIN)/python tests/lighthouse.py $(PAGE) --runs $(or $(RUNS),1)
 
 test-agreement: .venv/.agreement
 	$(BIN)/pytest tests/agreement.py

@@ -107,12 +107,21 @@ def test_the_library_has_every_public_function_once():
 def library(tmp_path_factory):
     """Builds a book of six pages and the library; returns its warnings and the library's HTML."""
     folder = tmp_path_factory.mktemp("book")
-    names = ["library", *"edcba"]
+    names = [
+        "book/back/library",
+        *(f"book/back/library/{room}" for room in autodoc.ROOMS),
+        *"edcba",
+    ]
     toctree = "\n".join(["```{toctree}", *names, "```"])
     (folder / "index.md").write_text(f"{PAGE}\n{toctree}\n", "utf-8")
-    for name in names[1:]:
+    for name in "edcba":
         (folder / f"{name}.md").write_text(PAGE.replace("A page", f"Page {name}"), "utf-8")
-    (folder / "library.md").write_text("# Library\n\n```{library}\n```\n", "utf-8")
+    rooms = folder / "book" / "back" / "library"
+    rooms.mkdir(parents=True)
+    rooms.with_suffix(".md").write_text("# Library\n\n```{library}\n```\n", "utf-8")
+    for room in autodoc.ROOMS:
+        page = f"# {room}\n\n```{{library}} {room}\n```\n"
+        (rooms / f"{room}.md").write_text(page, "utf-8")
     warnings = io.StringIO()
     settings = {
         "extensions": ["myst_nb", "runproofs.site"],
@@ -124,7 +133,9 @@ def library(tmp_path_factory):
         folder, None, output / "html", output / "trees", "html", settings,
         status=None, warning=warnings,
     ).build()  # fmt: skip
-    return warnings.getvalue(), (output / "html" / "library.html").read_text("utf-8")
+    built = output / "html" / "book" / "back" / "library"
+    pages = {path.stem: path.read_text("utf-8") for path in built.glob("*.html")}
+    return warnings.getvalue(), built.with_suffix(".html").read_text("utf-8"), pages
 
 
 def entry(html, name):
@@ -136,22 +147,35 @@ def test_every_public_function_has_a_docstring(library):
 
 
 def test_an_entry_shows_signature_arguments_links_and_the_pages_that_use_it(library):
-    shown = entry(library[1], "runproofs.masks.all_masks")
+    shown = entry(library[2]["base"], "runproofs.masks.all_masks")
     assert "<code><b>all_masks</b>(r, theta)</code>" in shown
     assert re.search(r"<p><code[^>]*><span class=.pre.>theta</span></code>: keep prob", shown)
     assert "<p>Cost: O(r 2^r).</p>" in shown
-    links = re.findall(r'href="(\w+)\.html"><span[^>]*>([^<]*)</span></a>', shown)
+    links = re.findall(r'href="[./]*(\w+)\.html"><span[^>]*>([^<]*)</span></a>', shown)
     assert links == [*((name, f"Page {name}") for name in "abcde"), ("index", "A page")]
-    expectation = entry(library[1], "runproofs.masks.expectation")
+    expectation = entry(library[2]["base"], "runproofs.masks.expectation")
     assert 'href="#runproofs.masks.all_masks"' in expectation
     assert "index.html" not in expectation
 
 
 def test_docstrings_keep_the_quotes_of_the_code(library):
-    assert "&quot;" in library[1] or '"ce"' in library[1]
-    assert not re.search("[\u201c\u201d\u2018\u2019]", library[1])
+    html = "".join(library[2].values())
+    assert "&quot;" in html or '"ce"' in html
+    assert not re.search("[\u201c\u201d\u2018\u2019]", html)
 
 
 def test_a_package_stands_for_its_modules(library):
-    assert 'id="runproofs.linear.deep.objective"' in library[1]
-    assert '"runproofs.linear.deep.network"' not in library[1]
+    assert 'id="runproofs.linear.deep.objective"' in library[2]["linear"]
+    assert '"runproofs.linear.deep.network"' not in library[2]["linear"]
+
+
+def test_the_rooms_hold_every_function_and_the_list_leads_to_them(library):
+    found = re.findall(r'<details class="api" id="([\w.]+)"', "".join(library[2].values()))
+    wanted = {
+        f"{module.__name__}.{name}"
+        for module in autodoc.modules()
+        for name in autodoc.members(module)
+    }
+    assert wanted <= set(found)
+    assert len(found) == len(set(found))
+    assert 'href="library/linear.html#runproofs.linear.shallow"' in library[1]

@@ -17,7 +17,7 @@ from myst_nb.core.execute.base import ExecutionError
 from sphinx.application import Sphinx
 
 from runproofs.book.register import BOOK, Erratum
-from runproofs.site import back_matter, cells, errata, outputs
+from runproofs.site import back_matter, cells, errata, ledger, outputs
 
 PAGE = """---
 jupytext: {text_representation: {extension: .md, format_name: myst}}
@@ -60,6 +60,12 @@ except ClaimFailed:
 BACK = """# Back
 
 ```{ledger}
+```
+
+```{ledger} ch2
+```
+
+```{ledger} helmbold-long
 ```
 
 ```{errata-contents}
@@ -114,7 +120,8 @@ def build(tmp_path_factory):
     assert planned.needs_counterexample
     claims[planned.id] = planned._replace(status="planned")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(back_matter, "register", lambda: claims)
+        for module in (back_matter, ledger):
+            patch.setattr(module, "register", lambda: claims)
         return built(tmp_path_factory.mktemp("book"))
 
 
@@ -145,14 +152,22 @@ def test_a_picture_without_alt_text_is_a_warning(build):
     assert build[0].count("an image without alt text: dot.png") == 1
 
 
-def test_the_ledger_links_to_the_check_and_states_no_planned_claim(build):
+def entry_of(html, slug):
+    pattern = f'<div class="claim-entry" id="claim-{slug}".*?(?=<div class="claim-entry|$)'
+    return re.search(pattern, html, re.S)[0]
+
+
+def test_the_ledger_has_every_claim_and_states_no_planned_one(build):
     html = build[1]
-    assert 'href="index.html#check-thesis-equation-2-1">A page</a>' in html
-    assert 'id="claim-thesis-theorem-6"' in html
-    start = r'<details class="claim" id="claim-helmbold-long-theorem-5"'
-    entry = re.search(f"{start}.*?</details>", html, re.S)[0]
-    assert "planned" in entry
-    assert "checked on" not in entry
+    line = re.search(r'<div class="claim" id="claim-thesis-theorem-6".*?</div>', html, re.S)[0]
+    assert 'data-kind="theorem" data-status="checked" data-about="erratum"' in line
+    assert 'href="book/back/ledger/ch2.html#claim-thesis-theorem-6">Theorem 6</a>' in line
+    entry = entry_of(html, "thesis-theorem-6")
+    assert 'href="#claim-thesis-theorem-6" title="Link to this claim"' in entry
+    assert "Every global minimum" in entry
+    planned = entry_of(html, "helmbold-long-theorem-5")
+    assert "planned" in planned
+    assert "checked on" not in planned
 
 
 def test_the_errata_show_written_chapters_by_weight(build):
@@ -195,14 +210,13 @@ def test_a_narrative_is_told_and_a_slip_of_wording_is_a_line(tmp_path, monkeypat
     told = claims["thesis/lemma-2"]._replace(kind="narrative", status="told", erratum=slip)
     checked_narrative = claims["thesis/equation-2.1"]._replace(kind="narrative", status="told")
     claims |= {told.id: told, checked_narrative.id: checked_narrative}
-    monkeypatch.setattr(back_matter, "register", lambda: claims)
+    for module in (back_matter, ledger):
+        monkeypatch.setattr(module, "register", lambda: claims)
     warnings, html = built(tmp_path)
     assert "'thesis/equation-2.1' is checked here, but the register says told" in warnings
     assert "'thesis/lemma-2' is registered, but" not in warnings
-    entry = re.search(r'<details class="claim" id="claim-thesis-lemma-2".*?</details>', html, re.S)[
-        0
-    ]
-    assert 'class="tag told"' in entry
+    entry = entry_of(html, "thesis-lemma-2")
+    assert '<span class="tag">told</span>' in entry
     assert "checked on" not in entry
     assert re.search(r"<p>\d+ checked, 2 told\.</p>", html)
     line = html.split("<p>Wording</p>")[1].split('id="erratum-thesis-lemma-2"')[1]

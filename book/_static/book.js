@@ -1,16 +1,19 @@
-// The ledger: filters that the address keeps, and the entry named in the address opens by itself.
+// The ledger: filters that the address keeps. An address of an entry leads to its page.
 document.addEventListener("DOMContentLoaded", () => {
   const filter = document.querySelector(".ledger-filter");
   if (!filter) return;
-  const claims = [...document.querySelectorAll("details.claim")];
+  const claims = [...document.querySelectorAll("div.claim")];
+  const texts = new Map(claims.map((claim) => [claim, `${claim.textContent} ${claim.dataset.words}`.toLowerCase()]));
   const chapters = new Set(claims.map((claim) => claim.closest("section")));
   const count = filter.querySelector("output");
   const fields = [...filter.querySelectorAll("select, input")];
+  const value = (name) => fields.find((field) => field.name === name).value;
   const apply = () => {
-    const words = filter.querySelector("input").value.toLowerCase();
+    const words = value("words").toLowerCase().split(/\s+/);
     const wanted = fields.filter((field) => field.matches("select") && field.value);
     const fits = (claim) => wanted.every(({ name, value }) => claim.dataset[name].split(" ").includes(value))
-      && claim.textContent.toLowerCase().includes(words);
+      && (value("status") || claim.dataset.status !== "planned")
+      && words.every((word) => texts.get(claim).includes(word));
     claims.forEach((claim) => { claim.hidden = !fits(claim); });
     const shown = claims.filter((claim) => !claim.hidden);
     chapters.forEach((chapter) => { chapter.hidden = !shown.some((claim) => chapter.contains(claim)); });
@@ -21,22 +24,31 @@ document.addEventListener("DOMContentLoaded", () => {
     const kept = new URLSearchParams(fields.filter((field) => field.value).map((field) => [field.name, field.value]));
     history.replaceState(null, "", `#${kept}`);
   });
-  const open = () => {
-    const claim = document.getElementById(location.hash.slice(1));
-    if (claim?.matches("details.claim")) {
-      claim.hidden = claim.closest("section").hidden = false;
-      claim.open = true;
-      claim.scrollIntoView();
+  const follow = () => {
+    const link = document.getElementById(location.hash.slice(1))?.querySelector("div.claim > a");
+    if (link) {
+      location.replace(link.href);
     } else if (location.hash.includes("=")) {
       const kept = new URLSearchParams(location.hash.slice(1));
       fields.forEach((field) => { field.value = kept.get(field.name) ?? ""; });
-      apply();
     }
+    apply();
   };
-  apply();
-  window.addEventListener("hashchange", open);
-  open();
+  window.addEventListener("hashchange", follow);
+  follow();
 });
+
+// What the address names opens: the check of a claim in the ledger, a function of the library.
+const openNamed = () => {
+  const named = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+  for (const details of named?.querySelectorAll("details.evidence") ?? []) details.open = true;
+  if (named?.matches("details.api")) {
+    named.open = true;
+    named.scrollIntoView();
+  }
+};
+document.addEventListener("DOMContentLoaded", openNamed);
+window.addEventListener("hashchange", openNamed);
 
 // A player's pictures, but the first, come when a reader turns to it.
 const showPlayer = (player, pictures) => {

@@ -23,6 +23,8 @@
     } catch (error) {
       return [`MathJax failed: ${error}`];
     }
+    // else formulas would be judged, and pages measured, before they come into view
+    await window.MathJax?.startup?.document?.lazyTypesetAll?.();
     await document.fonts.ready;
     return [];
   };

@@ -3,14 +3,16 @@
 1. Pages run again when the library, the register, a stored result, a numeric package, Python or
    SCALE changes (the execution cache by itself looks at the cells only). They run side by side, one
    on each core (outputs).
-2. The directives `ledger` and `errata` and the role `claim` build the back matter from the register
-   and from the `claim` blocks of the pages; a stale or dangling entry is a warning, and warnings
-   fail the build (back_matter, errata). The directive `library` lists every public function
-   (autodoc).
+2. The directives `ledger` and `errata` (modules of these names) and the role `claim` (back_matter)
+   build the back matter from the register and from the `claim` blocks of the pages; a stale or
+   dangling entry is a warning, and warnings fail the build. Each statement of a page links to its
+   entry (statements), and the search finds it (search). The directive `library` lists every public
+   function (autodoc).
 3. A cell that checks a claim shows its card; its code is folded under "How this is checked", unless
    the cell has the tag `open`, as one of each chapter has. A picture without alt text is a warning
    (cells). The pictures of a player come at the first touch (players).
 4. A page says under its title what it needs, and how long it takes to read and to run (page_head).
+   Scripts and formulas do not hold it up (light).
 5. Each page describes itself to search engines and previews (head_matter). One setting, the address
    of the repository, switches on what needs one (publishing) and the launch buttons (launch).
 6. `make pdf` prints the book with LaTeX (latex).
@@ -30,12 +32,16 @@ from . import (
     lab,
     latex,
     launch,
+    ledger,
+    light,
     mends,
     notebooks,
     outputs,
     page_head,
     players,
     publishing,
+    search,
+    statements,
     wheel,
 )
 
@@ -48,12 +54,16 @@ PARTS = (
     lab,
     latex,
     launch,
+    ledger,
+    light,
     mends,
     notebooks,
     outputs,
     page_head,
     players,
     publishing,
+    search,
+    statements,
     wheel,
 )
 

@@ -1,7 +1,8 @@
-"""The page "The library": the directive `library`.
+"""The pages "The library": the directive `library`.
 
-It shows each public module, class and function with its docstring and the pages that use it, found
-in the imports and the calls of their cells. What has no docstring is a warning.
+One page lists the rooms and their modules. A page for each room shows every public class and
+function with its docstring and the pages that use it, found in the imports and the calls of their
+cells. What has no docstring is a warning.
 """
 
 import ast
@@ -23,8 +24,11 @@ from sphinx.util.docutils import SphinxDirective
 
 import runproofs
 
+from .back_matter import address
+
 LIBRARY = "book/back/library"
-ROOMS = ("linear", "networks", "adversarial", "bounds", "book", "reproductions")
+BASE = "base"  # what lies in no folder
+ROOMS = (BASE, "linear", "networks", "adversarial", "bounds", "book", "reproductions")
 MACHINERY = {"register", "results", "site"}  # of the build: no page needs them
 CELL = re.compile(r"^(`{3,})\{code-cell\}.*\n(---\n(?s:.*?)\n---\n|(?::.*\n)*)((?s:.*?))^\1$", re.M)
 logger = logging.getLogger(__name__)
@@ -104,42 +108,61 @@ def resolved(name: str):
         return None
 
 
-# The page -----------------------------------------------------------------------------------
+# The pages ----------------------------------------------------------------------------------
 
 
 class Library(SphinxDirective):
-    """Rooms, their modules, and in each the functions, foldable: signature, docstring, pages."""
+    """Without argument the rooms and their modules; with a room its functions, foldable."""
+
+    optional_arguments = 1
 
     def run(self):
         rooms = defaultdict(list)
         for module in modules():
-            rooms["".join(module.__name__.split(".")[1:-1][:1])].append(module)
+            rooms["".join(module.__name__.split(".")[1:-1][:1]) or BASE].append(module)
+        self.anchors = {
+            identity(item): (room, f"{module.__name__}.{name}")
+            for room, found in rooms.items()
+            for module in found
+            for name, item in members(module).items()
+        }
+        if not self.arguments:
+            return [self.summary(room, rooms[room]) for room in sorted(rooms, key=order)]
         self.pages = defaultdict(list)
         for document in sorted(self.env.found_docs):
             for name in used_in(Path(self.env.doc2path(document)).read_text("utf-8")):
                 self.pages[name].append(document)
-        self.anchors = {
-            identity(item): f"{module.__name__}.{name}"
-            for found in rooms.values()
-            for module in found
-            for name, item in members(module).items()
-        }
-        return [self.room(name, rooms[name]) for name in sorted(rooms, key=order)]
+        return [self.module(module) for module in rooms[self.arguments[0]]]
 
-    def room(self, name: str, found: list[ModuleType]) -> nodes.section:
-        package = importlib.import_module(f"runproofs.{name}" if name else "runproofs")
-        title = nodes.literal("", name) if name else nodes.Text("What everything stands on")
-        section = nodes.section("", nodes.title("", "", title), ids=[f"room-{name or 'base'}"])
+    def summary(self, room: str, found: list[ModuleType]) -> nodes.section:
+        """A room in the list of all: what it is for, and its modules."""
+        package = importlib.import_module(f"runproofs.{room}" if room != BASE else "runproofs")
+        title = nodes.literal("", room) if room != BASE else nodes.Text("What everything stands on")
+        section = nodes.section("", nodes.title("", "", title), ids=[f"room-{room}"])
         section["support_smartquotes"] = False
-        if name:
+        if room != BASE:
             section += nodes.paragraph("", inspect.getdoc(package).partition("\n\n")[0])
-        section += [self.module(module) for module in found]
+        listed = nodes.bullet_list()
+        for module in found:
+            name = nodes.literal("", module.__name__.removeprefix("runproofs."))
+            first, *_ = self.text(module, module.__name__)
+            line = nodes.paragraph("", "", self.entry_of(room, module.__name__, name))
+            line += [nodes.Text(": "), *first.children]
+            listed += nodes.list_item("", line, ids=[module.__name__])
+        section += listed
         return section
+
+    def entry_of(self, room: str, anchor: str, text: nodes.Node) -> nodes.reference:
+        """A link to what stands on the page of a room."""
+        page = f"{LIBRARY}/{room}"
+        uri = address(self.env.docname, page) if self.env.docname != page else ""
+        return nodes.reference("", "", text, internal=True, refuri=f"{uri}#{anchor}")
 
     def module(self, module: ModuleType) -> nodes.section:
         name = module.__name__.removeprefix("runproofs.")
         title = nodes.title("", "", nodes.literal("", name))
         section = nodes.section("", title, ids=[module.__name__])
+        section["support_smartquotes"] = False
         section += self.text(module, module.__name__)
         pages = {page for item in members(module).values() for page in self.pages[identity(item)]}
         section += self.used(sorted(pages))
@@ -201,9 +224,8 @@ class Library(SphinxDirective):
                 yield nodes.emphasis("", piece[1:-1])
             elif piece[:1] != "`":
                 yield nodes.Text(piece)
-            elif anchor := self.anchors.get(identity(resolved(f"{home}.{piece[1:-1]}"))):
-                code = nodes.literal("", piece[1:-1])
-                yield nodes.reference("", "", code, internal=True, refid=anchor)
+            elif where := self.anchors.get(identity(resolved(f"{home}.{piece[1:-1]}"))):
+                yield self.entry_of(*where, nodes.literal("", piece[1:-1]))
             else:
                 yield nodes.literal("", piece[1:-1])
 
@@ -220,7 +242,7 @@ def language(code: str) -> str:
 
 
 def order(room: str) -> int:
-    return ("", *ROOMS).index(room) if room in ("", *ROOMS) else len(ROOMS) + 1
+    return ROOMS.index(room) if room in ROOMS else len(ROOMS)
 
 
 def html(text: str) -> nodes.raw:
@@ -228,8 +250,10 @@ def html(text: str) -> nodes.raw:
 
 
 def library_is_outdated(app, env, added, changed, removed):
-    """The page depends on every page and on the library."""
-    return {LIBRARY} & env.found_docs if app.builder.format == "html" else ()
+    """Its pages depend on every page and on the library; what is printed was built before."""
+    if app.builder.format != "html":
+        return set()
+    return {name for name in env.found_docs if name == LIBRARY or name.startswith(f"{LIBRARY}/")}
 
 
 def setup(app):

@@ -1,7 +1,6 @@
-"""The directive `ledger` and the role `claim`: the back matter, from the register."""
+"""The role `claim`, the check that register and pages agree, and what the back matter shares."""
 
 import re
-from collections import Counter
 from functools import cache
 from html import escape
 from pathlib import Path
@@ -12,8 +11,7 @@ from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective, SphinxRole
 from sphinx.util.osutil import relative_uri
 
-from ..book.register import CHAPTERS, STATUSES, Claim, checks_in, raw_formulas, register
-from ..book.sabotage import invitations
+from ..book.register import Claim, checks_in, raw_formulas, register
 
 LEDGER, ERRATA = "book/back/ledger", "book/back/errata"
 logger = logging.getLogger(__name__)
@@ -88,67 +86,8 @@ class FromRegister(SphinxDirective):
             links.append(f'<a href="{uri}#check-{entry.slug}">{escape(title)}</a>')
         return ", ".join(links)
 
-    def checked_on(self, entry: Claim) -> str:
-        links = self.links(entry)
-        return f" · checked on {links}" if links else ""
-
     def uri(self, document: str) -> str:
         return address(self.env.docname, document)
-
-
-class Ledger(FromRegister):
-    """Every registered claim by chapter, foldable, with where it is checked."""
-
-    def run(self):
-        sections = []
-        for chapter, title in CHAPTERS.items():
-            entries = [entry for entry in register().values() if entry.chapter == chapter]
-            section = nodes.section(ids=[f"claims-{chapter}"], names=[f"claims-{chapter}"])
-            counts = Counter(entry.status for entry in entries)
-            count = ", ".join(f"{counts[status]} {status}" for status in STATUSES if counts[status])
-            section += [nodes.title("", title), nodes.paragraph("", f"{count}.")]
-            for entry in entries:
-                section += self.item(entry)
-            sections.append(section)
-        return sections
-
-    def item(self, entry: Claim) -> list[nodes.Node]:
-        summary = nodes.inline("", "", *self.inline(f"{entry.number}. {entry.title}"))
-        slip = entry.erratum and entry.erratum.grade != "extraction artefact"
-        about = ["beyond"] * (entry.source == "beyond") + ["erratum"] * bool(slip)
-        opening = (
-            f'<details class="claim" id="claim-{entry.slug}" data-chapter="{entry.chapter}" '
-            f'data-kind="{entry.kind}" data-status="{entry.status}" data-about="{" ".join(about)}">'
-            "<summary>"
-            f'<span class="tag {entry.status}">{entry.status}</span> '
-        )
-        if entry.status == "planned":  # what no page has verified is announced, not stated
-            body = [nodes.paragraph("", f"Section {entry.section}, {entry.kind}: planned.")]
-        else:
-            erratum = ""
-            if slip:
-                erratum = f' · <a href="{self.uri(ERRATA)}#erratum-{entry.slug}">erratum</a>'
-            body = [
-                *self.markdown(entry.statement),
-                *self.invitations(entry),
-                self.html(
-                    f'<p><a href="#claim-{entry.slug}"><code>{entry.id}</code></a> · '
-                    f"{entry.kind}, section "
-                    f"{escape(entry.section)}{self.checked_on(entry)}{erratum}</p>"
-                ),
-            ]
-        return [
-            self.html(opening),
-            summary,
-            self.html("</summary>"),
-            *body,
-            self.html("</details>"),
-        ]
-
-    def invitations(self, entry: Claim) -> list[nodes.Node]:
-        """What a reader may break to see the card turn red."""
-        sentences = [wrong.sentence for wrong in invitations(entry.id)]
-        return self.markdown(f"*Break it:* {'; '.join(sentences)}.") if sentences else []
 
 
 class ClaimRole(SphinxRole):
@@ -164,12 +103,11 @@ class ClaimRole(SphinxRole):
 
 
 def back_matter_is_outdated(app, env, added, changed, removed):
-    """The ledger and the errata depend on every page; what is printed was built before."""
-    return {LEDGER, ERRATA} & env.found_docs if app.builder.format == "html" else ()
+    """The errata depend on every page; what is printed was built before."""
+    return {ERRATA} & env.found_docs if app.builder.format == "html" else set()
 
 
 def setup(app):
-    app.add_directive("ledger", Ledger)
     app.add_role("claim", ClaimRole())
     app.connect("env-get-outdated", back_matter_is_outdated)
     app.connect("env-check-consistency", check_register)

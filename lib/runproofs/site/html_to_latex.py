@@ -38,7 +38,8 @@ TAGS = {
     "details": (r"\cardbreak{", "}"),
     "summary": (r"\booksummary{", "}"),
     # the back matter
-    "details.claim": (r"\begin{ledgerentry}", r"\end{ledgerentry}"),
+    "div.claim": ("", r"\par "),
+    "div.claim-entry": (r"\begin{ledgerentry}", r"\end{ledgerentry}"),
     "div.erratum": (r"\begin{erratum}", r"\end{erratum}"),
     "p.erratum-title": (r"\erratumtitle{", "}"),
 }

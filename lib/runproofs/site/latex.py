@@ -118,9 +118,9 @@ class Pages(SphinxPostTransform):
 
     def leave_out_pages(self):
         for page in self.document.findall(addnodes.start_of_file):
-            if page["docname"] in LEFT_OUT:
+            if page["docname"].startswith(LIBRARY):
                 section = next(page.findall(nodes.section))
-                section[:] = [section[0], nodes.paragraph("", LEFT_OUT[page["docname"]])]
+                section[:] = [section[0], nodes.paragraph("", LEFT_OUT[LIBRARY])]
 
     def parts(self):
         """The landing page opens the book; its tables of contents become parts."""

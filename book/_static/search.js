@@ -1,0 +1,26 @@
+// The search page: where a word is a title, or the name of a statement, before where it only occurs.
+Scorer.score = ([page, , anchor, , score]) =>
+  score + (anchor ? 5 : 0) - (/\/(companions|back)\//.test(page) ? 1 : 0);
+
+// Excerpts without code, without what was measured, and without the source of formulas.
+const wholeText = Search.htmlToText;
+Search.htmlToText = (html, anchor) => {
+  const page = new DOMParser().parseFromString(html, "text/html");
+  const unread = ".cell_input, .cell_output, .toctree-wrapper, .in-ledger, #jb-print-docs-body, .page-head";
+  const named = anchor && page.querySelector(anchor);
+  page.querySelectorAll(unread).forEach((element) => element.contains(named || null) || element.remove());
+  page.querySelectorAll(".math").forEach((formula) => {
+    const source = formula.textContent.replace(/\\[()[\]]|\s+/g, " ").trim();
+    formula.textContent = /[\\{}]/.test(source) ? "…" : source;
+  });
+  return wholeText(page.documentElement.outerHTML, anchor).replace(/\s+/g, " ").trim() || "…";
+};
+
+// The ledger can be asked the same.
+const asked = new URLSearchParams(location.search).get("q");
+if (asked) {
+  const link = document.createElement("a");
+  link.href = `book/back/ledger.html#${new URLSearchParams({ words: asked })}`;
+  link.textContent = `Look for “${asked}” among the claims of the ledger`;
+  document.getElementById("search-results").before(link);
+}
