@@ -40,7 +40,7 @@ $$b$$
 print(6 * 7)
 ```
 """
-PAGES = [path for path in sorted(BOOK.rglob("*.md")) if path.parent.name not in ("book", "back")]
+PAGES = [path for path in sorted(BOOK.glob("*/**/*.md")) if path.parts[len(BOOK.parts)] != "back"]
 
 
 def lines(folder, mode):
