@@ -108,7 +108,7 @@ class Writer:
     block_doctest_block = block_literal_block
 
     def block_raw(self, node) -> Flow:
-        if node.get("format") == "html":
+        if node.get("format") == "html" and "in-ledger" not in node["classes"]:
             yield links_of_html(node.astext(), self.link)
 
     def block_transition(self, node) -> Flow:

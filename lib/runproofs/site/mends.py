@@ -51,7 +51,7 @@ def mend_page(app, pagename, templatename, context, doctree):
     context["body"] = mend(context.get("body", ""))
     if context.get("title") == context["docstitle"]:
         context["docstitle"] = ""  # else the title of the landing page says its name twice
-    buttons = context["header_buttons"]
+    buttons = context.get("header_buttons", [])  # no other theme has them
     for group in buttons:
         for button in group.get("buttons", []):
             button["text"] = DOWNLOADS.get(button["text"], button["text"])

@@ -185,7 +185,9 @@ class Places:
 
     def of(self, box: Box) -> list[str]:
         """The claims to which the box leads: those that it states, or the one that needs it."""
-        return self.claims.get(box.label) or [self.beside[box.label]] * (box.label in self.beside)
+        if box.label in self.claims:
+            return self.claims[box.label]
+        return [self.beside[box.label]] if box.label in self.beside else []
 
 
 def places(app) -> Places:
@@ -208,7 +210,9 @@ def find(app, env):
 
 
 def link_boxes(app, doctree, document):
-    """Each box says where its claims stand in the ledger."""
+    """On a built page each box says where its claims stand in the ledger."""
+    if app.builder.name != "html":
+        return
     boxes = {box.label: box for box in places(app).boxes.get(document, [])}
     ledger = address(document, LEDGER)
     for node in list(doctree.findall(nodes.Element)):
@@ -221,8 +225,9 @@ def link_boxes(app, doctree, document):
             f"{escape(entry.number) if len(entries) > 1 else 'ledger'}</a>"
             for entry in entries
         ]
-        link = nodes.raw("", f'<p class="in-ledger">{" ".join(links)}</p>', format="html")
-        node.insert(1, link)
+        if links:
+            link = f'<p class="in-ledger">{" ".join(links)}</p>'
+            node.insert(1, nodes.raw("", link, format="html", classes=["in-ledger"]))
 
 
 def setup(app):
