@@ -66,13 +66,12 @@ for (const event of ["pointerover", "pointerdown", "focusin"]) {
   });
 }
 
-// On paper nothing unfolds: proofs and solutions stand open, and no formula waits to be seen.
+// On paper nothing unfolds: proofs and solutions stand open.
 addEventListener("beforeprint", () => {
   for (const fold of document.querySelectorAll("details.sd-dropdown:not([open])")) {
     fold.open = true;
     fold.dataset.folded = "";
   }
-  window.MathJax?.startup?.document?.lazyTypesetAll?.();
 });
 addEventListener("afterprint", () => {
   for (const fold of document.querySelectorAll("details[data-folded]")) {

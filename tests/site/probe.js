@@ -18,13 +18,13 @@
     const late = Symbol("late");
     const timer = new Promise((done) => setTimeout(done, 1000 * seconds, late));
     try {
-      if ((await Promise.race([window.MathJax?.startup?.promise, timer])) === late)
+      // else formulas would be judged, and pages measured, before they come into view
+      const formulas = window.typesetFormulas?.() ?? window.MathJax?.startup?.promise;
+      if ((await Promise.race([formulas, timer])) === late)
         return [`MathJax did not finish in ${seconds} s`];
     } catch (error) {
       return [`MathJax failed: ${error}`];
     }
-    // else formulas would be judged, and pages measured, before they come into view
-    await window.MathJax?.startup?.document?.lazyTypesetAll?.();
     await document.fonts.ready;
     return [];
   };

@@ -1,11 +1,27 @@
-"""Pages are light: pictures of players, all but the first, come when a reader turns to them."""
+"""Pages are light: text comes first; formulas and pictures come when a reader comes near."""
+
+import re
 
 import browse
 import pytest
 from test_pages import site
 
 HEAVIEST = 600_000  # bytes of HTML
+IMAGE = re.compile(r'<img [^>]*src="[^":]*_images/[^"]+\.png"[^>]*>')
 PLAYERS = ".animation img"
+FORMULAS = "book/back/ledger/ch2.html"  # the most of all pages
+ORDER = """() => {
+  const [paint] = performance.getEntriesByName("first-contentful-paint");
+  const fetched = performance.getEntriesByType("resource").find((e) => e.name.includes("mathjax/"));
+  return [paint.startTime, fetched.startTime];
+}"""
+SHIFTS = """() => new Promise((done) => {
+  let total = 0;
+  new PerformanceObserver((shifts) => {
+    for (const shift of shifts.getEntries()) total += shift.value;
+  }).observe({ type: "layout-shift", buffered: true });
+  setTimeout(() => done(total), 300);
+})"""
 SHOWN = "image => image.complete && image.naturalWidth > 0 && image.src"
 
 
@@ -42,3 +58,26 @@ def test_a_player_turns_its_pictures(context, home, name):
             page.wait_for_function(f"([image, first]) => ({SHOWN})(image) !== first",
                                    arg=[image, first])  # fmt: skip
         assert found == []
+
+
+@pytest.mark.parametrize("size", [browse.DESKTOP, browse.PHONE])
+def test_text_first_then_formulas_in_view_and_nothing_moves(context, home, size):
+    page = context.new_page()
+    page.set_viewport_size(size)
+    page.goto(home + FORMULAS)
+    page.wait_for_selector(".claim-entry .math mjx-container")
+    page.wait_for_timeout(1000)
+    drawn, fetched = page.evaluate(ORDER)
+    assert drawn <= fetched
+    assert page.evaluate(SHIFTS) <= 0.1
+    formulas = page.locator(".math")
+    waiting = page.locator(".math:not(:has(mjx-container))")
+    assert 0 < waiting.count() < formulas.count()
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    page.wait_for_function("!document.querySelector('.math:not(:has(mjx-container))')")
+    page.close()
+
+
+def test_every_picture_has_its_place(pytestconfig, name):
+    images = IMAGE.findall((site(pytestconfig) / name).read_text("utf-8"))
+    assert [image for image in images if "width=" not in image] == []

@@ -12,7 +12,7 @@
    the cell has the tag `open`, as one of each chapter has. A picture without alt text is a warning
    (cells). The pictures of a player come at the first touch (players).
 4. A page says under its title what it needs, and how long it takes to read and to run (page_head).
-   Scripts and formulas do not hold it up (light).
+   Scripts, formulas and pictures do not hold it up (light).
 5. Each page describes itself to search engines and previews (head_matter). One setting, the address
    of the repository, switches on what needs one (publishing) and the launch buttons (launch).
 6. `make pdf` prints the book with LaTeX (latex).

@@ -1,26 +1,54 @@
-"""No script holds up the page: those in the head run when the page has been read.
+"""Nothing holds up the text of a page: it is drawn before scripts, formulas and pictures come.
 
-What else keeps pages light: formulas are typeset when they come into view (_config.yml), the search
-index is not on every page (book/_templates), nor a second set of icons (book/_static/scripts).
+Scripts in the head run when the page has been read. MathJax is fetched when the text has been drawn
+(book/_static/formulas.js). Pictures come when a reader comes near; their place is kept, so that
+nothing moves and an anchor lands where it should. What else keeps pages light: the search index is
+not on every page (book/_templates), nor a second set of icons (book/_static/scripts).
 """
 
+import re
+from pathlib import Path, PurePosixPath
+
+from PIL import Image
+
 EAGER = "documentation_options.js"  # a script of the theme in the head sets one of these options
+LATER = "mathjax/"
 UNTOUCHED = "search"  # its page calls what these scripts define while it is read
+PICTURE = re.compile(r'<img (?P<rest>[^>]*?src="(?P<source>[^":]+\.(?:png|jpg))"[^>]*>)')
 
 
 def deferred(script):
     """A copy that runs when the page has been read; the pages share the original."""
     source = str(getattr(script, "filename", "") or "")
+    if LATER in source:  # a browser does not fetch a script of a type that it does not know
+        return type(script)(source, priority=script.priority, type="text/later")
     if not source or EAGER in source or {"async", "defer"} & set(script.attributes):
         return script
     attributes = {**script.attributes, "defer": "defer"}
     return type(script)(script.filename, priority=script.priority, **attributes)
 
 
-def defer_scripts(app, pagename, templatename, context, doctree):
+def unhurried(html: str, paths: dict) -> str:
+    """Pictures that come when a reader comes near; paths: the files, by the name on the site."""
+
+    def mend(picture):
+        path = paths.get(PurePosixPath(picture["source"]).name)
+        if path is None or "loading=" in picture[0]:
+            return picture[0]
+        with Image.open(path) as image:
+            width, height = image.size
+        size = "" if "width=" in picture[0] else f'width="{width}" height="{height}" '
+        return f'<img loading="lazy" {size}{picture["rest"]}'
+
+    return PICTURE.sub(mend, html)
+
+
+def lighten(app, pagename, templatename, context, doctree):
     if pagename != UNTOUCHED:
         context["script_files"] = [deferred(s) for s in context.get("script_files", [])]
+    paths = {name: Path(app.srcdir, path) for path, name in app.builder.images.items()}
+    context["body"] = unhurried(context.get("body", ""), paths)
 
 
 def setup(app):
-    app.connect("html-page-context", defer_scripts, 900)
+    app.connect("html-page-context", lighten, 900)

@@ -1,0 +1,31 @@
+// The text comes first: MathJax, heavier than any page, is fetched when the text has been drawn, and
+// typesets what a reader comes near to. `typesetFormulas` does not wait for that: all there is, now.
+const MATHJAX = document.querySelector("script[type='text/later']");  // lib/runproofs/site/light.py
+if (MATHJAX) {
+  const waiting = new Set(document.querySelectorAll(".math, .mathjax_process, .tex2jax_process, .output_area"));
+  let loaded;
+  let turn = Promise.resolve();
+  const load = () => loaded ??= new Promise((done, failed) => {
+    const script = document.createElement("script");
+    script.src = MATHJAX.src;
+    script.onload = () => window.MathJax.startup.promise.then(done, failed);
+    script.onerror = () => failed(new Error("MathJax cannot be fetched"));
+    document.head.append(script);
+  });
+  const typeset = (formulas) => {
+    formulas.forEach((formula) => { waiting.delete(formula); near.unobserve(formula); });
+    if (formulas.length) turn = turn.then(() => window.MathJax.typesetPromise(formulas));
+    return turn;
+  };
+  const near = new IntersectionObserver((entries) => {
+    typeset(entries.filter((entry) => entry.isIntersecting).map((entry) => entry.target));
+  }, { rootMargin: "500px 0px" });
+  const start = () => load().then(() => waiting.forEach((formula) => near.observe(formula)));
+
+  window.typesetFormulas = () => load().then(() => typeset([...waiting]));
+  addEventListener("beforeprint", window.typesetFormulas);
+  if (PerformanceObserver.supportedEntryTypes?.includes("paint"))
+    new PerformanceObserver((_, observer) => { observer.disconnect(); start(); }).observe({ type: "paint", buffered: true });
+  else
+    addEventListener("load", start);
+}
