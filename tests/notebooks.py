@@ -1,7 +1,7 @@
 """`make test-notebooks`: downloaded notebooks run where there is no clone.
 
 The library's wheel is made and installed into an empty environment, which borrows the other
-packages from this one; three notebooks as the built site offers them are put into an empty folder,
+packages from this one; some notebooks as the built site offers them are put into an empty folder,
 and nbval runs them there (`--nbval-lax`: nothing fails; `make reproduce` compares the outputs).
 """
 
@@ -19,6 +19,8 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 OFFERED = ROOT / "_build" / "html" / "_sources" / "book"
 PAGES = (
+    "index",
+    "back/beyond",
     "ch1_preliminaries/index",
     "ch2_shallow_linear/autoencoders",
     "ch3_deep_linear/recorded_runs",
