@@ -20,7 +20,7 @@ def test_what_is_finished_is_what_the_first_page_counts(monkeypatch):
     exec(cell, {})
     assert (
         "Finished: {chapters} chapters and {companions} companions. Of {registered} registered "
-        "claims {checked} are checked, {told} told, {planned} planned; {beyond} go beyond the "
+        "claims {checked} are checked and {told} told; {beyond} go beyond the "
         "sources, and {errata} slips of the sources have a counterexample that runs."
     ).format(**counts) in README
 

@@ -114,7 +114,8 @@ def head(app, docname: str) -> str:
     """
     home, title = site_address(app.config), app.env.titles[docname].astext()
     page = f" ([read it there]({home}{app.builder.get_target_uri(docname)}))" if home else ""
-    lines = [f"*{title}* is a page of the book **{app.config.html_title}**{page}."]
+    what = "This is the first page" if title == app.config.html_title else f"*{title}* is a page"
+    lines = [f"{what} of the book **{app.config.html_title}**{page}."]
     if packed := wheel(app):
         what = f"{home}_static/{packed.name}" if home else packed.name
         lines += [
