@@ -86,6 +86,7 @@ def test_what_needs_a_clone_says_so(python, empty, module):
 @pytest.mark.parametrize("page", PAGES)
 def test_a_downloaded_notebook_runs_in_an_empty_folder(python, empty, page):
     shutil.copy(OFFERED / f"{page}.ipynb", empty / "page.ipynb")
+    assert "myst_nb" not in (empty / "page.ipynb").read_text("utf-8"), "no reader has it"
     nbval = ["--nbval-lax", "--nbval-current-env", "--nbval-cell-timeout=120", "page.ipynb"]
     ran = run([python, "-m", "pytest", "-q", "-p", "no:cacheprovider", *nbval], empty)
     assert ran.returncode == 0, ran.stdout + ran.stderr
