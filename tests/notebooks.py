@@ -1,7 +1,7 @@
 """`make test-notebooks`: downloaded notebooks run where there is no clone.
 
 The library's wheel is made and installed into an empty environment, which borrows the other
-packages from this one; three notebooks as the built site offers them are put into an empty folder,
+packages from this one; some notebooks as the built site offers them are put into an empty folder,
 and nbval runs them there (`--nbval-lax`: nothing fails; `make reproduce` compares the outputs).
 """
 
@@ -19,6 +19,8 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 OFFERED = ROOT / "_build" / "html" / "_sources" / "book"
 PAGES = (
+    "index",
+    "back/beyond",
     "ch1_preliminaries/index",
     "ch2_shallow_linear/autoencoders",
     "ch3_deep_linear/recorded_runs",
@@ -84,6 +86,7 @@ def test_what_needs_a_clone_says_so(python, empty, module):
 @pytest.mark.parametrize("page", PAGES)
 def test_a_downloaded_notebook_runs_in_an_empty_folder(python, empty, page):
     shutil.copy(OFFERED / f"{page}.ipynb", empty / "page.ipynb")
+    assert "myst_nb" not in (empty / "page.ipynb").read_text("utf-8"), "no reader has it"
     nbval = ["--nbval-lax", "--nbval-current-env", "--nbval-cell-timeout=120", "page.ipynb"]
     ran = run([python, "-m", "pytest", "-q", "-p", "no:cacheprovider", *nbval], empty)
     assert ran.returncode == 0, ran.stdout + ran.stderr

@@ -119,7 +119,7 @@ def form() -> str:
         choice("chapter", "chapter", [("", "all chapters"), *CHAPTERS.items()]),
         choice("kind", "kind", [("", "all kinds"), *zip(kinds, kinds, strict=True)]),
         choice("status", "status", [("", "all states"), *zip(statuses, statuses, strict=True)]),
-        choice("about", "origin", [("", "all"), ("beyond", "beyond the sources"),
+        choice("about", "origin", [("", "all claims"), ("beyond", "beyond the sources"),
                                    ("erratum", "has an erratum")]),
         '<input type="search" name="words" placeholder="words in the claim" '
         'aria-label="words in the claim">',

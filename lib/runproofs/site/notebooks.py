@@ -36,7 +36,7 @@ def plain(app, docname: str, doctree: nodes.document, link: Link, executed):
     def number(kind: str, identifier: str) -> str:
         return ".".join(map(str, numbers.get(kind, {}).get(identifier, ())))
 
-    code = {k: cell for k, cell in enumerate(executed.cells) if cell.cell_type == "code"}
+    code = {k: cell for k, cell in enumerate(executed.cells) if is_for_reader(cell)}
     waiting, text, cells = sorted(code), [], []
 
     def code_cells(last: int, folded: bool, hidden: bool):
@@ -59,6 +59,11 @@ def plain(app, docname: str, doctree: nodes.document, link: Link, executed):
     close_text()
     cells += code_cells(max(code, default=-1) + 1, True, False)
     return with_names(new_notebook(cells=cells, metadata=KERNEL))
+
+
+def is_for_reader(cell) -> bool:
+    """Not code that fills numbers into the text: here they stand in it, without myst_nb."""
+    return cell.cell_type == "code" and "from myst_nb import glue" not in cell.source
 
 
 def code_cell(cell, folded: bool, hidden: bool, link: Link):
@@ -109,7 +114,8 @@ def head(app, docname: str) -> str:
     """
     home, title = site_address(app.config), app.env.titles[docname].astext()
     page = f" ([read it there]({home}{app.builder.get_target_uri(docname)}))" if home else ""
-    lines = [f"*{title}* is a page of the book **{app.config.html_title}**{page}."]
+    what = "This is the first page" if title == app.config.html_title else f"*{title}* is a page"
+    lines = [f"{what} of the book **{app.config.html_title}**{page}."]
     if packed := wheel(app):
         what = f"{home}_static/{packed.name}" if home else packed.name
         lines += [
