@@ -39,6 +39,7 @@ class Page(HTMLParser):
         super().__init__()
         self.count = Counter()
         self.depth = 0  # of tags in the article
+        self.folded = 0  # the depth at which a check of the ledger begins: paper has it on its page
         self.feed(html)
 
     def handle_starttag(self, tag, attributes):
@@ -47,17 +48,21 @@ class Page(HTMLParser):
             self.depth = 1
         elif self.depth and tag not in VOID:
             self.depth += 1
-        if self.depth:
+        if tag == "details" and "evidence" in classes and not self.folded:
+            self.folded = self.depth
+        if self.depth and not self.folded:
             self.count["formulas"] += tag == "div" and "math" in classes
             self.count["pictures"] += tag == "img"
             self.count["cards"] += "claim-card" in classes
 
     def handle_endtag(self, tag):
         if self.depth and tag not in VOID:
+            if self.folded == self.depth:
+                self.folded = 0
             self.depth -= 1
 
     def handle_data(self, data):
-        if self.depth and self.lasttag != "script":
+        if self.depth and not self.folded and self.lasttag != "script":
             self.count["formulas"] += data.count(r"\(")
 
 

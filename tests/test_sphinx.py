@@ -221,7 +221,7 @@ def test_a_narrative_is_told_and_a_slip_of_wording_is_a_line(tmp_path, monkeypat
     assert re.search(r"<p>\d+ checked, 2 told\.</p>", html)
     line = html.split("<p>Wording</p>")[1].split('id="erratum-thesis-lemma-2"')[1]
     line, reason = line.split("</details>")[0].split("</summary>")
-    assert re.search(r"Lemma 2</a>: .*an <em>upper</em> bound → a lower bound", line)
+    assert re.search(r"Lemma 2</b>: .*an <em>upper</em> bound → a lower bound", line)
     assert "A problem." in reason
     assert "Evidence" not in reason  # this one has none
 

@@ -196,7 +196,7 @@ def test_keys_reach_what_can_be_done_and_one_sees_where_one_is(page):
 
 def test_small_words_of_the_theme(page, home, pytestconfig):
     titles = page.locator(".dropdown-download-buttons .btn__text-container").all_text_contents()
-    assert titles == ["Notebook (.ipynb)", "Source (.md)", "Print (.pdf)"]
+    assert titles == ["Notebook (.ipynb)", "Library (.whl)", "Source (.md)", "Print (.pdf)"]
     icon = "(title) => getComputedStyle(title, '::after').content"
     assert page.locator(".proof > .admonition-title").first.evaluate(icon) == "none"
     page.goto(home + "book/index.html")

@@ -137,9 +137,9 @@ class Errata(back_matter.FromRegister):
         text = [*self.inline(printed), nodes.Text(" → "), *self.inline(corrected)]
         opening = f'<details class="erratum" id="erratum-{entry.slug}"><summary>'
         return [
-            self.html(f"{opening}{self.heading(entry)}: "),
+            self.html(f"{opening}<b>{escape(entry.number)}</b>: "),
             nodes.inline("", "", *text),
-            self.html("</summary>"),
+            self.html(f"</summary><p>In the ledger: {self.heading(entry)}.</p>"),
             *self.told(entry, {"Problem": slip.problem, "Evidence": slip.evidence}),
             self.html("</details>"),
         ]

@@ -29,7 +29,12 @@ MENDS = (
     # The entries of a list are its items; docutils gives them a role of no list, since withdrawn.
     (r'role="doc-biblioentry"', 'role="listitem"'),
 )
-DOWNLOADS = {".ipynb": "Notebook (.ipynb)", ".md": "Source (.md)", ".pdf": "Print (.pdf)"}
+DOWNLOADS = {
+    ".ipynb": "Notebook (.ipynb)",
+    ".md": "Source (.md)",
+    ".pdf": "Print (.pdf)",
+    "library": "Library (.whl)",
+}
 FOLD = {
     "type": "javascript",
     "javascript": "switchCode()",
