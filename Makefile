@@ -102,7 +102,7 @@ bench: .venv/.done
 	$(BIN)/python benchmarks/run.py $(TABLE)
 
 test-site: .venv/.site .venv/.lab book
-	$(BIN)/pytest tests/site
+	$(BIN)/pytest -n 2 tests/site
 
 test-links: .venv/.done
 	$(BIN)/jupyter-book build --builder linkcheck .
