@@ -14,6 +14,7 @@ import pytest
 from docutils import nodes
 from docutils.utils import new_document
 from myst_nb.core.execute.base import ExecutionError
+from PIL import Image
 from sphinx.application import Sphinx
 
 from runproofs.book.register import BOOK, Erratum
@@ -97,7 +98,7 @@ def built(folder):
     """Builds a book of two pages; returns its warnings and the HTML of its back matter."""
     (folder / "index.md").write_text(PAGE + "\n```{toctree}\nback\n```\n", "utf-8")
     (folder / "back.md").write_text(BACK, "utf-8")
-    (folder / "dot.png").write_bytes(b"")
+    Image.new("1", (1, 1)).save(folder / "dot.png")
     warnings = io.StringIO()
     settings = {
         "extensions": ["myst_nb", "runproofs.site"],
