@@ -23,52 +23,32 @@
 No page imports it: what is changed here runs no page again.
 """
 
-from . import (
-    autodoc,
-    back_matter,
-    cells,
-    errata,
-    head_matter,
-    lab,
-    latex,
-    launch,
-    ledger,
-    light,
-    mends,
-    notebooks,
-    outputs,
-    page_head,
-    players,
-    publishing,
-    search,
-    statements,
-    wheel,
-)
+from importlib import import_module
 
 PARTS = (
-    autodoc,
-    back_matter,
-    cells,
-    errata,
-    head_matter,
-    lab,
-    latex,
-    launch,
-    ledger,
-    light,
-    mends,
-    notebooks,
-    outputs,
-    page_head,
-    players,
-    publishing,
-    search,
-    statements,
-    wheel,
+    "autodoc",
+    "back_matter",
+    "cells",
+    "errata",
+    "head_matter",
+    "lab",
+    "latex",
+    "launch",
+    "ledger",
+    "light",
+    "mends",
+    "notebooks",
+    "outputs",
+    "page_head",
+    "players",
+    "publishing",
+    "search",
+    "statements",
+    "wheel",
 )
 
 
 def setup(app):
     for part in PARTS:
-        part.setup(app)
+        import_module(f"{__name__}.{part}").setup(app)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
