@@ -56,8 +56,10 @@ def parts(cell):
 
 
 def trivial(line):
-    """Whether a line is one that anybody writes anywhere."""
-    return line.startswith(("import", "from", "#", "$$", "plt.", "ax.", "axis.", "fig,", "figure,"))
+    """Whether a line is one that anybody writes anywhere: so also the head of a short loop."""
+    head = line.startswith("for") and line.endswith(":") and len(line) < 25
+    anybodys = ("import", "from", "#", "$$", "plt.", "ax.", "axis.", "fig,", "figure,")
+    return head or line.startswith(anybodys)
 
 
 def texts(path, content):
