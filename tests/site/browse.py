@@ -35,6 +35,11 @@ def chromium():
     return next(filter(None, map(shutil.which, names)), None)
 
 
+def site(config):
+    """The folder of the built site: of pytest's option --html, or that of the last build."""
+    return config.getoption("html") or config.rootpath / "_build" / "html"
+
+
 def page_names(root):
     """Every page of the built site, relative to its root; _static holds templates, not pages."""
     paths = (path.relative_to(root) for path in Path(root).rglob("*.html"))

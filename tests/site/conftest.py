@@ -19,3 +19,10 @@ def context():
         browser = playwright.chromium.launch(executable_path=path, args=browse.CHROMIUM_ARGS)
         yield browser.new_context(viewport=browse.DESKTOP)
         browser.close()
+
+
+@pytest.fixture(scope="session")
+def home(pytestconfig):
+    """The address at which the built site is served."""
+    with browse.serve(browse.site(pytestconfig)) as address:
+        yield address

@@ -3,7 +3,6 @@
 import browse
 import pytest
 from axe_playwright_python.base import AXE_SCRIPT
-from test_pages import site
 
 GRAVE = {"serious", "critical"}
 # What MathJax draws in a sentence is MathJax's; the parts of a block of code have a few colours,
@@ -31,17 +30,11 @@ DARK = "document.documentElement.dataset.theme = 'dark'"
 
 def pytest_generate_tests(metafunc):
     if "name" in metafunc.fixturenames:
-        root = site(metafunc.config)
+        root = browse.site(metafunc.config)
         names = browse.page_names(root)
         metafunc.parametrize(
             "name", [n for n in names if "<article" in (root / n).read_text("utf-8")]
         )
-
-
-@pytest.fixture(scope="module")
-def home(pytestconfig):
-    with browse.serve(site(pytestconfig)) as address:
-        yield address
 
 
 def complaints(context, home, name):

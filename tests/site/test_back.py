@@ -4,7 +4,6 @@ from contextlib import ExitStack
 
 import browse
 import pytest
-from test_pages import site
 
 WIDE = """() => [...document.querySelectorAll(".bd-article :is(.math, table, .erratum)")]
   .filter((box) => box.clientWidth)
@@ -14,10 +13,9 @@ WIDE = """() => [...document.querySelectorAll(".bd-article :is(.math, table, .er
 
 
 @pytest.fixture
-def opened(pytestconfig, context):
+def opened(context, home):
     """A page of the back matter as a phone shows it, everything unfolded."""
     with ExitStack() as stack:
-        home = stack.enter_context(browse.serve(site(pytestconfig)))
 
         def opened(name):
             visit = browse.visit(context, home, f"book/back/{name}.html")

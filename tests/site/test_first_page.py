@@ -4,7 +4,6 @@ import re
 
 import browse
 import pytest
-from test_pages import home, site  # noqa: F401, a fixture
 
 FIRST = "book/index.html"
 BOTTOM = "(name) => document.querySelector(name).getBoundingClientRect().bottom"
@@ -20,7 +19,7 @@ HEADING = """() => {
     [(browse.DESKTOP, ["figure img", ".claim-card .control"]), (browse.PHONE, ["figure img"])],
     ids=["desktop", "phone"],
 )
-def test_the_first_screen_has_a_picture_and_on_a_desktop_a_card(context, home, size, seen):  # noqa: F811
+def test_the_first_screen_has_a_picture_and_on_a_desktop_a_card(context, home, size, seen):
     with browse.visit(context, home, FIRST) as (page, _):
         page.set_viewport_size(size)
         bottoms = [page.evaluate(BOTTOM, f".bd-article {name}") for name in seen]
@@ -31,7 +30,7 @@ def test_the_first_screen_has_a_picture_and_on_a_desktop_a_card(context, home, s
     ("door", "title"),
     [("Read", "How to read a proof that runs"), ("Run", "Run it"), ("Teach", "Teach with it")],
 )
-def test_a_door_leads_where_it_says(context, home, door, title):  # noqa: F811
+def test_a_door_leads_where_it_says(context, home, door, title):
     with browse.visit(context, home, FIRST) as (page, _):
         card = page.locator(".doors .sd-card").filter(has=page.get_by_text(door, exact=True))
         card.click()

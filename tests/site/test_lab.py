@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from socket import socket
 
+import browse
 import nbformat
 import pytest
 
@@ -45,7 +46,7 @@ def test_no_copy_shows_raw_myst(copies, tmp_path):
 
 
 def test_no_downloaded_notebook_shows_raw_myst(pytestconfig):
-    html = pytestconfig.getoption("html") or pytestconfig.rootpath / "_build" / "html"
+    html = browse.site(pytestconfig)
     notebooks = sorted((html / "_sources").rglob("*.ipynb"))
     assert len(notebooks) > 80
     assert {str(path): found for path in notebooks if (found := raw(path))} == {}

@@ -3,8 +3,6 @@
 import re
 
 import browse
-import pytest
-from test_pages import site
 
 from runproofs.book.register import register
 from runproofs.book.sabotage import invitations
@@ -12,12 +10,6 @@ from runproofs.book.sabotage import invitations
 OLD = "book/back/ledger.html#claim-thesis-theorem-6"  # as cards and readers have it
 ENTRY = "#claim-thesis-theorem-6"
 NEW = f"book/back/ledger/ch2.html{ENTRY}"
-
-
-@pytest.fixture(scope="module")
-def home(pytestconfig):
-    with browse.serve(site(pytestconfig)) as address:
-        yield address
 
 
 def in_view(page, selector):
@@ -52,7 +44,7 @@ def test_the_statement_its_entry_and_its_check_lead_to_each_other(context, home)
 
 
 def test_every_checked_claim_shows_its_tolerances_its_controls_and_how_to_break_it(pytestconfig):
-    folder, missing = site(pytestconfig) / "book" / "back" / "ledger", []
+    folder, missing = browse.site(pytestconfig) / "book" / "back" / "ledger", []
     for entry in register().values():
         html = (folder / f"{entry.chapter}.html").read_text("utf-8")
         start = html.index(f'id="claim-{entry.slug}"')
@@ -69,7 +61,7 @@ def test_every_checked_claim_shows_its_tolerances_its_controls_and_how_to_break_
 
 def test_every_statement_leads_to_the_ledger(pytestconfig):
     boxes = linked = 0
-    for path in (site(pytestconfig) / "book").rglob("*.html"):
+    for path in (browse.site(pytestconfig) / "book").rglob("*.html"):
         html = path.read_text("utf-8")
         boxes += len(re.findall(r'<div class="proof (?!admonition)[a-z]+ admonition"', html))
         linked += html.count('<p class="in-ledger">')

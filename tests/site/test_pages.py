@@ -4,25 +4,15 @@ import browse
 import pytest
 
 
-def site(config):
-    return config.getoption("html") or config.rootpath / "_build" / "html"
-
-
 def pytest_generate_tests(metafunc):
-    root = site(metafunc.config)
+    root = browse.site(metafunc.config)
     names = browse.page_names(root)
     if not names:
         pytest.exit(f"No built page under {root}: build the book first (make book).", returncode=2)
     metafunc.parametrize("name", names)
 
 
-@pytest.fixture(scope="module")
-def home(pytestconfig):
-    with browse.serve(site(pytestconfig)) as address:
-        yield address
-
-
 def test_page(context, pytestconfig, home, name):
-    found = browse.complaints(context, site(pytestconfig), home, name)
+    found = browse.complaints(context, browse.site(pytestconfig), home, name)
     if found:
         pytest.fail("\n".join([f"{name}:", *sorted(set(found))]), pytrace=False)

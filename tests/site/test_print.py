@@ -3,18 +3,10 @@
 from io import BytesIO
 
 import browse
-import pytest
 from pypdf import PdfReader
 
 PAGE = "book/ch2_shallow_linear/two_layer.html"
 ERRATA = "book/back/errata.html"
-
-
-@pytest.fixture(scope="module")
-def home(pytestconfig):
-    root = pytestconfig.getoption("html") or pytestconfig.rootpath / "_build" / "html"
-    with browse.serve(root) as address:
-        yield address
 
 
 def printed(page) -> str:

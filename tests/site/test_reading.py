@@ -4,7 +4,6 @@ import re
 
 import browse
 import pytest
-from test_pages import site
 
 WIDE = "book/ch2_shallow_linear/two_layer.html"  # wide displays, solutions, pictures, a player
 CUT = """() => [...document.querySelectorAll("div.math mjx-container")]
@@ -21,12 +20,6 @@ STRAY = """(inline) => [...document.querySelectorAll(inline)].filter((formula) =
   sign.setEnd(nextSibling, 1);
   return sign.getBoundingClientRect().left < formula.getBoundingClientRect().right - 2;
 }).map((formula) => formula.closest("p, li").textContent.slice(0, 80))"""
-
-
-@pytest.fixture(scope="module")
-def home(pytestconfig):
-    with browse.serve(site(pytestconfig)) as address:
-        yield address
 
 
 @pytest.fixture
@@ -201,4 +194,4 @@ def test_small_words_of_the_theme(page, home, pytestconfig):
     assert page.locator(".proof > .admonition-title").first.evaluate(icon) == "none"
     page.goto(home + "book/index.html")
     assert page.title() == "Proofs You Can Run"
-    assert not (site(pytestconfig) / "prf-prf.html").exists()
+    assert not (browse.site(pytestconfig) / "prf-prf.html").exists()

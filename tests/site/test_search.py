@@ -2,15 +2,8 @@
 
 import browse
 import pytest
-from test_pages import site
 
 FIRST = "#search-results li a"
-
-
-@pytest.fixture(scope="module")
-def home(pytestconfig):
-    with browse.serve(site(pytestconfig)) as address:
-        yield address
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,6 @@ Measured as a reader meets the page: 1280 px wide, proofs and checks folded.
 
 import browse
 import pytest
-from test_pages import site
 
 SCREENS = 15  # of 900 px
 CODE = 1 / 4  # of the height
@@ -20,15 +19,9 @@ MEASURE = """() => {
 
 def pytest_generate_tests(metafunc):
     if "name" in metafunc.fixturenames:
-        names = browse.page_names(site(metafunc.config))
+        names = browse.page_names(browse.site(metafunc.config))
         chapters = [name for name in names if name.startswith(("book/ch", "book/companions/"))]
         metafunc.parametrize("name", chapters)
-
-
-@pytest.fixture(scope="module")
-def home(pytestconfig):
-    with browse.serve(site(pytestconfig)) as address:
-        yield address
 
 
 def measure(context, home, name):

@@ -1,7 +1,6 @@
 """The pictures of the README are those that the first page draws."""
 
-from pathlib import Path
-
+import browse
 import pytest
 import tour
 
@@ -11,8 +10,7 @@ ALIKE = 0.1  # percent of the pixels; an arrow that is lost makes twice that
 
 @pytest.fixture(scope="module")
 def drawn(pytestconfig):
-    html = pytestconfig.getoption("--html") or Path("_build/html")
-    return tour.drawn(html.parent / "jupyter_execute" / "book" / "index.ipynb")
+    return tour.drawn(browse.site(pytestconfig).parent / "jupyter_execute" / "book" / "index.ipynb")
 
 
 @pytest.mark.parametrize("path", PICTURES, ids=lambda path: path.stem)

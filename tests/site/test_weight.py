@@ -3,8 +3,6 @@
 import re
 
 import browse
-import pytest
-from test_pages import site
 
 HEAVIEST = 600_000  # bytes of HTML
 IMAGE = re.compile(r'<img [^>]*src="[^":]*_images/[^"]+\.png"[^>]*>')
@@ -27,7 +25,7 @@ SHOWN = "image => image.complete && image.naturalWidth > 0 && image.src"
 
 def pytest_generate_tests(metafunc):
     if "name" in metafunc.fixturenames:
-        root = site(metafunc.config)
+        root = browse.site(metafunc.config)
         names = browse.page_names(root)
         if "player" in metafunc.function.__name__:
             names = [n for n in names if "_anim_img" in (root / n).read_text("utf-8")]
@@ -35,14 +33,8 @@ def pytest_generate_tests(metafunc):
         metafunc.parametrize("name", names)
 
 
-@pytest.fixture(scope="module")
-def home(pytestconfig):
-    with browse.serve(site(pytestconfig)) as address:
-        yield address
-
-
 def test_no_page_is_heavy(pytestconfig, name):
-    weight = (site(pytestconfig) / name).stat().st_size
+    weight = (browse.site(pytestconfig) / name).stat().st_size
     assert weight <= HEAVIEST, f"{name} has {weight / 1000:.0f} kB of HTML"
 
 
@@ -78,5 +70,5 @@ def test_text_first_then_formulas_in_view_and_a_phone_keeps_still(context, home)
 
 
 def test_every_picture_has_its_place(pytestconfig, name):
-    images = IMAGE.findall((site(pytestconfig) / name).read_text("utf-8"))
+    images = IMAGE.findall((browse.site(pytestconfig) / name).read_text("utf-8"))
     assert [image for image in images if "width=" not in image] == []
