@@ -6,7 +6,7 @@ Scorer.score = ([page, , anchor, , score]) =>
 const wholeText = Search.htmlToText;
 Search.htmlToText = (html, anchor) => {
   const page = new DOMParser().parseFromString(html, "text/html");
-  const unread = ".cell_input, .cell_output, .toctree-wrapper, .in-ledger, #jb-print-docs-body, .page-head, .bd-header-article, .above-input > summary";
+  const unread = ".proof .caption-number, .cell_input, .cell_output, .toctree-wrapper, .in-ledger, #jb-print-docs-body, .page-head, .bd-header-article, .above-input > summary";
   const named = anchor && page.querySelector(anchor);
   page.querySelectorAll(unread).forEach((element) => element.contains(named || null) || element.remove());
   page.querySelectorAll(".math").forEach((formula) => {

@@ -28,6 +28,12 @@ def test_the_first_result(context, home, query, place):
         assert found == []
 
 
+def test_an_excerpt_reads_as_the_page_does(context, home):
+    with browse.visit(context, home, "search.html?q=Theorem 16") as (page, _):
+        excerpt = page.wait_for_selector("#search-results li .context").inner_text()
+        assert excerpt.startswith("Theorem 16: adversarial training reaches")
+
+
 def test_the_ledger_is_asked_the_same(context, home):
     with browse.visit(context, home, "search.html?q=equalizer") as (page, _):
         page.click("a:has(+ #search-results)")
