@@ -20,10 +20,10 @@ ROOT = Path(__file__).resolve().parents[1]
 OFFERED = ROOT / "_build" / "html" / "_sources" / "book"
 PAGES = (
     "index",
-    "back/beyond",
     "ch1_preliminaries/index",
     "ch2_shallow_linear/autoencoders",
     "ch3_deep_linear/recorded_runs",
+    "ch6_adversarial/worst_cases",
 )
 
 
