@@ -21,7 +21,7 @@ from coursework.tools import sources
 
 OUT = Path("_build/coursework")
 BESIDE = {"README.md": "start.md", "Makefile": "student.mk"}  # in the student's tree, and here
-TOOLS = ["otter-grader", "jupyterlab", "jupyterlab-myst"]
+TOOLS = ["otter-grader", "jupyterlab"]
 
 
 def assign(name, out, wheel=None):
@@ -45,10 +45,9 @@ def assign(name, out, wheel=None):
         path.rename(instructor / "autograder.zip")
     shutil.copy(folder / "notes.md", instructor)
     (instructor / "key.md").write_text(key(source), encoding="utf-8")
-    title = source.notebook.cells[1].source.split("\n")[0].strip("# ")
     for path, template in BESIDE.items():
         text = Path(__file__).with_name(template).read_text()
-        (student / path).write_text(text.replace("TITLE", title).replace("NAME", name))
+        (student / path).write_text(text.replace("TITLE", source.title()).replace("NAME", name))
     if wheel:
         shutil.copy(wheel, student)
         (student / "requirements.txt").write_text("\n".join([f"./{wheel.name}", *pins()]) + "\n")

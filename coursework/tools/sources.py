@@ -39,6 +39,10 @@ class Source:
     questions: list[Question]
     given: list  # cells
 
+    def title(self):
+        """Its title, in the second cell."""
+        return self.notebook.cells[1].source.split("\n")[0].strip("# ")
+
 
 def names():
     """The assignments: the folders that hold a notebook of their own name."""

@@ -19,6 +19,7 @@
 7. Small mends of what the theme and the extensions write: names, roles, line breaks (mends).
 8. A page is offered as a notebook, outputs included, that any Jupyter shows; `make lab` opens the
    same notebooks (notebooks, markdown, lab), with the library that it needs (wheel).
+9. The directive `course` makes the table of the assignments from what stands in coursework/.
 
 No page imports it: what is changed here runs no page again.
 """
@@ -29,6 +30,7 @@ PARTS = (
     "autodoc",
     "back_matter",
     "cells",
+    "course",
     "errata",
     "head_matter",
     "lab",

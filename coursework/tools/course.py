@@ -1,0 +1,85 @@
+"""The course as a whole: its assignments in order, and their numbers.
+
+course.yml has the order and some words. Titles, questions and marks are those of the assignments,
+minutes those of the table in their notes.md, which must name the same questions and marks. All that
+does not fit together raises ValueError.
+"""
+
+from dataclasses import dataclass
+from itertools import zip_longest
+
+import yaml
+
+from coursework.tools import sources
+
+
+@dataclass
+class Assignment:
+    """A row of the table of the course."""
+
+    name: str
+    title: str
+    about: str
+    figure: str  # what it shows, in words
+    before: list[str]  # labels of pages
+    after: list[str]
+    minutes: int
+    questions: int
+    by_tests: float  # marks
+    by_hand: float
+
+
+def order():
+    """The names in the order of the course, also those of assignments that are not written yet."""
+    return list(_words())
+
+
+def assignments():
+    """Those that are written, in the order of the course."""
+    words, written = _words(), sources.names()
+    if unlisted := set(written) - set(words):
+        raise ValueError(f"course.yml does not have {', '.join(sorted(unlisted))}")
+    return [_assignment(name, words[name]) for name in words if name in written]
+
+
+def files():
+    """All that the table is made of."""
+    found = [sources.COURSEWORK / "course.yml"]
+    for name in sources.names():
+        found += [sources.COURSEWORK / name / f"{name}.md", sources.COURSEWORK / name / "notes.md"]
+    return found
+
+
+def _words():
+    return yaml.safe_load((sources.COURSEWORK / "course.yml").read_text("utf-8"))
+
+
+def _assignment(name, words):
+    source = sources.read(name)
+    marks = {True: 0, False: 0}
+    for question in source.questions:
+        marks[question.manual] += question.points
+    return Assignment(
+        name,
+        **words,
+        title=source.title(),
+        minutes=_minutes(source),
+        questions=len(source.questions),
+        by_tests=marks[False],
+        by_hand=marks[True],
+    )
+
+
+def _minutes(source):
+    """The sum of the minutes in notes.md: rows "| questions | minutes | marks | what for |"."""
+    total, told = 0, []
+    for line in (sources.COURSEWORK / source.name / "notes.md").read_text("utf-8").splitlines():
+        cells = [cell.strip() for cell in line.split("|", 4)]
+        if len(cells) == 5 and cells[2].isdecimal():
+            _, names, minutes, marks, _ = cells
+            total += int(minutes)
+            told += zip_longest(names.split(", "), marks.split(" + "))
+    known = [(q.name, f"{q.points:g}" + " (by hand)" * q.manual) for q in source.questions]
+    if told != known:
+        raise ValueError(f"{source.name}: notes.md has {told}, but the questions are {known}")
+    return total

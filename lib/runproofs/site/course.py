@@ -1,0 +1,93 @@
+"""The directive `course`: a table of the assignments, made from coursework/ (its tools.course).
+
+A row is a label, `course:NAME`, and what refers to it reads the assignment's title. One that is
+still to be written leads to the table. What does not fit together in coursework/ is an error.
+"""
+
+import sys
+from importlib import import_module
+
+from docutils import nodes
+from sphinx.util.docutils import SphinxDirective
+
+from .page_head import link
+
+HEAD = ("assignment", "minutes", "questions", "marks by tests", "marks by hand")
+
+
+class Course(SphinxDirective):
+    def run(self):
+        if str(self.env.srcdir) not in sys.path:
+            sys.path.append(str(self.env.srcdir))
+        course = import_module("coursework.tools.course")
+        for path in course.files():
+            self.env.note_dependency(str(path))
+        try:
+            assignments = course.assignments()
+        except ValueError as error:
+            raise self.error(f"The course: {error}.") from None
+        self.name_rows(course.order(), {one.name: one.title for one in assignments})
+        numbers = [(one.minutes, one.questions, one.by_tests, one.by_hand) for one in assignments]
+        group = nodes.tgroup("", *(nodes.colspec(colwidth=1) for _ in HEAD), cols=len(HEAD))
+        group += nodes.thead("", row([text(head) for head in HEAD]))
+        group += nodes.tbody(
+            "",
+            *(
+                row([self.what(one), *figures(counts)])
+                for one, counts in zip(assignments, numbers, strict=True)
+            ),
+            row([text(f"all {len(assignments)}"), *figures(map(sum, zip(*numbers, strict=True)))]),
+        )
+        return [nodes.table("", group, ids=["course"], classes=["course"])]
+
+    def name_rows(self, names, titles):
+        std = self.env.get_domain("std")
+        for name in names:
+            title, place = (
+                (titles[name], anchor(name)) if name in titles else (spaced(name), "course")
+            )
+            std.note_hyperlink_target(f"course:{name}", self.env.docname, place, title)
+
+    def what(self, one):
+        title = nodes.strong("", one.title)
+        title["ids"] = [anchor(one.name)]
+        told = [nodes.paragraph("", "", title, nodes.Text(f". {one.about}"))]
+        lines = {
+            "The figure:": [nodes.Text(one.figure)],
+            "Read before:": [*self.links(one.before)],
+            "Read afterwards:": [*self.links(one.after)],
+        }
+        for label, words in lines.items():
+            if words:
+                told.append(
+                    nodes.paragraph("", "", nodes.emphasis("", label), nodes.Text(" "), *words)
+                )
+        return told
+
+    def links(self, labels):
+        for k, label in enumerate(labels):
+            yield from [nodes.Text("; "), link(label, self.env.docname)][k == 0 :]
+
+
+def anchor(name):
+    return nodes.make_id(f"course-{name}")
+
+
+def spaced(name):
+    return name.replace("_", " ").capitalize()
+
+
+def text(words):
+    return [nodes.paragraph("", words)]
+
+
+def figures(counts):
+    return [text(f"{count:g}") for count in counts]
+
+
+def row(cells):
+    return nodes.row("", *(nodes.entry("", *cell) for cell in cells))
+
+
+def setup(app):
+    app.add_directive("course", Course)
