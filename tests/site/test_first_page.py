@@ -28,7 +28,11 @@ def test_the_first_screen_has_a_picture_and_on_a_desktop_a_card(context, home, s
 
 @pytest.mark.parametrize(
     ("door", "title"),
-    [("Read", "How to read a proof that runs"), ("Run", "Run it"), ("Teach", "Teach with this book")],
+    [
+        ("Read", "How to read a proof that runs"),
+        ("Run", "Run it"),
+        ("Teach", "Teach with this book"),
+    ],
 )
 def test_a_door_leads_where_it_says(context, home, door, title):
     with browse.visit(context, home, FIRST) as (page, _):

@@ -12,6 +12,7 @@ from sphinx.util.docutils import SphinxDirective
 
 from .page_head import link
 
+TABLE = "course"  # its place on the page
 HEAD = ("assignment", "minutes", "questions", "marks by tests", "marks by hand")
 
 
@@ -38,14 +39,13 @@ class Course(SphinxDirective):
             ),
             row([text(f"all {len(assignments)}"), *figures(map(sum, zip(*numbers, strict=True)))]),
         )
-        return [nodes.table("", group, ids=["course"], classes=["course"])]
+        return [nodes.table("", group, ids=[TABLE], classes=["course"])]
 
     def name_rows(self, names, titles):
         std = self.env.get_domain("std")
         for name in names:
-            title, place = (
-                (titles[name], anchor(name)) if name in titles else (spaced(name), "course")
-            )
+            place = anchor(name) if name in titles else TABLE
+            title = titles.get(name, name.replace("_", " ").capitalize())
             std.note_hyperlink_target(f"course:{name}", self.env.docname, place, title)
 
     def what(self, one):
@@ -54,7 +54,7 @@ class Course(SphinxDirective):
         told = [nodes.paragraph("", "", title, nodes.Text(f". {one.about}"))]
         lines = {
             "The figure:": [nodes.Text(one.figure)],
-            "Read before:": [*self.links(one.before)],
+            "Read before:": [*self.links(one.before)] or [nodes.Text("nothing")],
             "Read afterwards:": [*self.links(one.after)],
         }
         for label, words in lines.items():
@@ -71,10 +71,6 @@ class Course(SphinxDirective):
 
 def anchor(name):
     return nodes.make_id(f"course-{name}")
-
-
-def spaced(name):
-    return name.replace("_", " ").capitalize()
 
 
 def text(words):
