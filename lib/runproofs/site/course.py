@@ -13,7 +13,9 @@ from sphinx.util.docutils import SphinxDirective
 from .page_head import link
 
 TABLE = "course"  # its place on the page
-HEAD = ("assignment", "minutes", "questions", "marks by tests", "marks by hand")
+HEAD = {"assignment": 60} | dict.fromkeys(
+    ("minutes", "questions", "marks by tests", "marks by hand"), 10
+)  # per cent of the width
 
 
 class Course(SphinxDirective):
@@ -29,7 +31,9 @@ class Course(SphinxDirective):
             raise self.error(f"The course: {error}.") from None
         self.name_rows(course.order(), {one.name: one.title for one in assignments})
         numbers = [(one.minutes, one.questions, one.by_tests, one.by_hand) for one in assignments]
-        group = nodes.tgroup("", *(nodes.colspec(colwidth=1) for _ in HEAD), cols=len(HEAD))
+        group = nodes.tgroup(
+            "", *(nodes.colspec(colwidth=width) for width in HEAD.values()), cols=len(HEAD)
+        )
         group += nodes.thead("", row([text(head) for head in HEAD]))
         group += nodes.tbody(
             "",
@@ -39,7 +43,8 @@ class Course(SphinxDirective):
             ),
             row([text(f"all {len(assignments)}"), *figures(map(sum, zip(*numbers, strict=True)))]),
         )
-        return [nodes.table("", group, ids=[TABLE], classes=["course"])]
+        look = ["course", "colwidths-given", "longtable"]  # the latter for paper
+        return [nodes.table("", group, ids=[TABLE], classes=look)]
 
     def name_rows(self, names, titles):
         std = self.env.get_domain("std")
@@ -49,9 +54,8 @@ class Course(SphinxDirective):
             std.note_hyperlink_target(f"course:{name}", self.env.docname, place, title)
 
     def what(self, one):
-        title = nodes.strong("", one.title)
-        title["ids"] = [anchor(one.name)]
-        told = [nodes.paragraph("", "", title, nodes.Text(f". {one.about}"))]
+        title = [nodes.target(ids=[anchor(one.name)]), nodes.strong("", one.title)]
+        told = [nodes.paragraph("", "", *title, nodes.Text(f". {one.about}"))]
         lines = {
             "The figure:": [nodes.Text(one.figure)],
             "Read before:": [*self.links(one.before)] or [nodes.Text("nothing")],
