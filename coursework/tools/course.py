@@ -5,6 +5,7 @@ minutes those of the table in their notes.md, which must name the same questions
 does not fit together raises ValueError.
 """
 
+import re
 from dataclasses import dataclass
 from itertools import zip_longest
 
@@ -29,17 +30,12 @@ class Assignment:
     by_hand: float
 
 
-def order():
-    """The names in the order of the course, also those of assignments that are not written yet."""
-    return list(_words())
-
-
 def assignments():
-    """Those that are written, in the order of the course."""
-    words, written = _words(), sources.names()
-    if unlisted := set(written) - set(words):
-        raise ValueError(f"course.yml does not have {', '.join(sorted(unlisted))}")
-    return [_assignment(name, words[name]) for name in words if name in written]
+    """All of them, in the order of the course."""
+    listed = yaml.safe_load((sources.COURSEWORK / "course.yml").read_text("utf-8"))
+    if odd := sorted(set(sources.names()) ^ set(listed)):
+        raise ValueError(f"in course.yml or written, but not both: {', '.join(odd)}")
+    return [_assignment(name, words) for name, words in listed.items()]
 
 
 def files():
@@ -48,10 +44,6 @@ def files():
     for name in sources.names():
         found += [sources.COURSEWORK / name / f"{name}.md", sources.COURSEWORK / name / "notes.md"]
     return found
-
-
-def _words():
-    return yaml.safe_load((sources.COURSEWORK / "course.yml").read_text("utf-8"))
 
 
 def _assignment(name, words):
@@ -75,9 +67,9 @@ def _minutes(source):
     total, told = 0, []
     for line in (sources.COURSEWORK / source.name / "notes.md").read_text("utf-8").splitlines():
         cells = [cell.strip() for cell in line.split("|", 4)]
-        if len(cells) == 5 and cells[2].isdecimal():
+        if len(cells) == 5 and re.fullmatch(r"\d+( \+ \d+)*", cells[2]):
             _, names, minutes, marks, _ = cells
-            total += int(minutes)
+            total += sum(map(int, minutes.split(" + ")))
             told += zip_longest(names.split(", "), marks.split(" + "))
     known = [(q.name, f"{q.points:g}" + " (by hand)" * q.manual) for q in source.questions]
     if told != known:

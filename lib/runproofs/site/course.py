@@ -1,7 +1,7 @@
 """The directive `course`: a table of the assignments, made from coursework/ (its tools.course).
 
-A row is a label, `course:NAME`, and what refers to it reads the assignment's title. One that is
-still to be written leads to the table. What does not fit together in coursework/ is an error.
+A row is a label, `course:NAME`, and what refers to it reads the assignment's title. What does not
+fit together in coursework/ is an error.
 """
 
 import sys
@@ -12,7 +12,6 @@ from sphinx.util.docutils import SphinxDirective
 
 from .page_head import link
 
-TABLE = "course"  # its place on the page
 HEAD = {"assignment": 60} | dict.fromkeys(
     ("minutes", "questions", "marks by tests", "marks by hand"), 10
 )  # per cent of the width
@@ -29,7 +28,10 @@ class Course(SphinxDirective):
             assignments = course.assignments()
         except ValueError as error:
             raise self.error(f"The course: {error}.") from None
-        self.name_rows(course.order(), {one.name: one.title for one in assignments})
+        std = self.env.get_domain("std")
+        for one in assignments:
+            label, place = f"course:{one.name}", anchor(one)
+            std.note_hyperlink_target(label, self.env.docname, place, one.title)
         numbers = [(one.minutes, one.questions, one.by_tests, one.by_hand) for one in assignments]
         group = nodes.tgroup(
             "", *(nodes.colspec(colwidth=width) for width in HEAD.values()), cols=len(HEAD)
@@ -44,17 +46,10 @@ class Course(SphinxDirective):
             row([text(f"all {len(assignments)}"), *figures(map(sum, zip(*numbers, strict=True)))]),
         )
         look = ["course", "colwidths-given", "longtable"]  # the latter for paper
-        return [nodes.table("", group, ids=[TABLE], classes=look)]
-
-    def name_rows(self, names, titles):
-        std = self.env.get_domain("std")
-        for name in names:
-            place = anchor(name) if name in titles else TABLE
-            title = titles.get(name, name.replace("_", " ").capitalize())
-            std.note_hyperlink_target(f"course:{name}", self.env.docname, place, title)
+        return [nodes.table("", group, classes=look)]
 
     def what(self, one):
-        title = [nodes.target(ids=[anchor(one.name)]), nodes.strong("", one.title)]
+        title = [nodes.target(ids=[anchor(one)]), nodes.strong("", one.title)]
         told = [nodes.paragraph("", "", *title, nodes.Text(f". {one.about}"))]
         lines = {
             "The figure:": [nodes.Text(one.figure)],
@@ -73,8 +68,8 @@ class Course(SphinxDirective):
             yield from [nodes.Text("; "), link(label, self.env.docname)][k == 0 :]
 
 
-def anchor(name):
-    return nodes.make_id(f"course-{name}")
+def anchor(one):
+    return nodes.make_id(f"course-{one.name}")
 
 
 def text(words):
