@@ -24,7 +24,7 @@ from otter.test_files.ok_test import OKTestFile
 
 from coursework.tools import sources
 from coursework.tools.student_side import can_confine, pretend_otter
-from coursework.tools.submission import Limits, Submission, Unanswered, code_cells
+from coursework.tools.submission import Limits, Origin, Submission, Unanswered, code_cells
 
 INSTRUCTOR = Path("_build/coursework/instructor")
 PAGE = Path(__file__).with_name("feedback.html")
@@ -71,6 +71,7 @@ class Grader:
         }
         self.answers = {q.name: sources.bound_names(q.code()) for q in self.source.questions}
         self.clean = run_notebook(notebook)
+        self.origin = Origin(imports(notebook))
 
     def failed(self, student, remark):
         """The result of a submission that gives nothing to grade."""
@@ -83,7 +84,7 @@ class Grader:
             cells = code_cells(path, limits)
         except Unanswered as error:
             return self.failed(student, str(error))
-        with Submission(cells, limits, user) as submission:
+        with Submission(cells, limits, self.origin, user) as submission:
             marks = [self.mark(test, submission) for test in self.tests.values()]
             remarks = [
                 f"Code cell {number + 1}: {remark}"
@@ -146,12 +147,23 @@ def run_notebook(notebook):
     otter = sys.modules.get("otter")
     pretend_otter()
     names = {"__name__": "__main__"}
-    transform = TransformerManager().transform_cell
-    for cell in notebook["cells"]:
-        if cell["cell_type"] == "code":
-            exec(transform("".join(cell["source"])), names)
+    for source in python(notebook):
+        exec(source, names)
     sys.modules["otter"] = otter
     return names
+
+
+def python(notebook):
+    """Its code cells, as Python sees them."""
+    transform = TransformerManager().transform_cell
+    cells = notebook["cells"]
+    return [transform("".join(c["source"])) for c in cells if c["cell_type"] == "code"]
+
+
+def imports(notebook):
+    """All that a trusted notebook imports, wherever it does."""
+    nodes = (node for source in python(notebook) for node in ast.walk(ast.parse(source)))
+    return "\n".join(ast.unparse(n) for n in nodes if isinstance(n, ast.Import | ast.ImportFrom))
 
 
 def plain(doctest):
