@@ -8,11 +8,13 @@ a key and otter's own zip for a grading server.
 """
 
 import argparse
+import os
 import shutil
 import subprocess
 import sys
 import tempfile
 import zipfile
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import jupytext
@@ -57,7 +59,7 @@ def assign(name, out, wheel=None):
 
 
 def run_otter(notebook, out):
-    """`otter assign`, which also runs all tests on the solution. Raises if one fails."""
+    """`otter assign`, which also runs all tests on the solution; SourceError if one fails."""
     done = subprocess.run(
         [sys.executable, "-m", "otter", "assign", notebook.name, str(out)],
         cwd=notebook.parent,
@@ -65,7 +67,9 @@ def run_otter(notebook, out):
         text=True,
     )
     if done.returncode:
-        raise SystemExit(f"otter assign {notebook.name} failed:\n{done.stdout}{done.stderr}")
+        raise sources.SourceError(
+            f"otter assign {notebook.name} failed:\n{done.stdout}{done.stderr}"
+        )
 
 
 def pins():
@@ -101,9 +105,16 @@ def main():
     parser.add_argument("--wheel", type=Path, help="the library, for the student's tree")
     parser.add_argument("--out", type=Path, default=OUT)
     options = parser.parse_args()
-    for name in options.names:
+
+    def one(name):
         assign(name, options.out, options.wheel)
-        print(f"{name}: {options.out / 'student' / name}.zip")
+        print(f"{name}: {options.out / 'student' / name}.zip", flush=True)
+
+    try:
+        with ThreadPoolExecutor(os.cpu_count()) as pool:  # otter is a process of its own
+            list(pool.map(one, options.names))
+    except sources.SourceError as error:
+        parser.error(str(error))
 
 
 if __name__ == "__main__":
