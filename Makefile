@@ -138,7 +138,7 @@ grade: .venv/.coursework
 	$(BIN)/python -m coursework.tools.grade $(SUBMISSIONS) $(if $(ASSIGNMENT),--assignment $(ASSIGNMENT))
 
 test-coursework: coursework
-	$(BIN)/pytest -n 2 coursework/tests
+	$(BIN)/pytest -n 2 --dist worksteal coursework/tests
 
 clean:   # all but the copies that make lab opened, which are the reader's
 	rm -rf $(filter-out _build/lab,$(wildcard _build/* _build/.[a-z]*))

@@ -12,7 +12,7 @@ from coursework.tools.student_side import can_confine
 from coursework.tools.submission import Limits
 
 NAME = "dropout_is_a_regularizer"  # one stands for all: the tools are the same
-QUICK = Limits(cell=15, call=3, total=120, file=2**20)
+QUICK = Limits(cell=5, call=2, total=120, file=2**20)
 SECRET = (TREES / "instructor" / NAME / f"{NAME}.ipynb").resolve()
 MODULE = sys.modules["coursework.tools.submission"].__file__
 
@@ -167,7 +167,7 @@ def test_what_is_outside_its_folder_is_out_of_reach(grade, code):
 
 def test_nothing_is_graded_where_the_solution_fails(tmp_path, monkeypatch, capsys):
     (tmp_path / NAME).mkdir()
-    monkeypatch.setattr(grading, "Limits", lambda: Limits(memory=2**20))
+    monkeypatch.setattr(grading, "Limits", lambda: Limits(total=0))
     monkeypatch.setattr(grading, "INSTRUCTOR", TREES / "instructor")
     monkeypatch.setattr(sys, "argv", ["grade", str(tmp_path / NAME)])
     with pytest.raises(SystemExit):
