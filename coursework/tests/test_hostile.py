@@ -180,6 +180,8 @@ def test_a_batch_of_all_kinds_has_a_row_and_a_page_each(tmp_path, monkeypatch, c
     for student in ("ada", "=1+1"):
         (folder / student).mkdir(parents=True)
         (folder / student / "hw.ipynb").write_text(notebook("instructor", NAME))
+    (folder / "ada-hw.ipynb").write_text(notebook("student", NAME))  # not to take that of ada/hw
+    (folder / "ada-hw.pdf").write_bytes(b"%PDF")
     (folder / "empty.ipynb").write_text(notebook("student", NAME))
     (folder / "<b>bold.ipynb").write_text("<script>")
     (folder / "loop.ipynb").write_text(with_cells(notebook("student", NAME), last="while True: 0"))
@@ -192,7 +194,7 @@ def test_a_batch_of_all_kinds_has_a_row_and_a_page_each(tmp_path, monkeypatch, c
     grading.main()
     with open(out / "marks.csv", newline="") as file:
         rows = {row["student"]: row for row in csv.DictReader(file)}
-    assert len(rows) == 5 + len(NO_NOTEBOOKS)
+    assert len(rows) == 7 + len(NO_NOTEBOOKS)
     assert rows["ada-hw"]["automatic"] == rows["ada-hw"]["automatic, of"] != "0"
     assert rows["'=1+1-hw"]["automatic"] == rows["ada-hw"]["automatic"]
     for student in {*rows} - {"ada-hw", "'=1+1-hw"}:

@@ -9,11 +9,14 @@ library, and what they ask of the submission is asked of another process (submis
 
 import argparse
 import ast
+import contextlib
 import csv
+import io
 import json
 import multiprocessing
 import os
 import sys
+from collections import Counter
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
@@ -147,8 +150,9 @@ def run_notebook(notebook):
     otter = sys.modules.get("otter")
     pretend_otter()
     names = {"__name__": "__main__"}
-    for source in python(notebook):
-        exec(source, names)
+    with contextlib.redirect_stdout(io.StringIO()):
+        for source in python(notebook):
+            exec(source, names)
     sys.modules["otter"] = otter
     return names
 
@@ -181,11 +185,17 @@ def hints(test):
 
 
 def submitted(folder):
-    """Pairs (student, file): `folder/ada.ipynb` and `folder/ada/anything.ipynb` are Ada's."""
+    """Pairs (student, file): "ada" for `folder/ada.ipynb`, "ada-hw" for `folder/ada/hw.ipynb`.
+
+    What is no notebook keeps its ending, and what comes twice has a number, so that none is lost.
+    """
+    times = Counter()
     for path in sorted(Path(folder).rglob("*")):
         inside = path.relative_to(folder)
         if path.is_file() and not any(part.startswith(".") for part in inside.parts):
-            yield "-".join(inside.with_suffix("").parts), path
+            student = "-".join(inside.parts).removesuffix(".ipynb")
+            times[student] += 1
+            yield f"{student} ({times[student]})" if times[student] > 1 else student, path
 
 
 def write(results, grader, out):
@@ -230,14 +240,14 @@ def main():
     parser.add_argument("--out", type=Path, help="default: _build/coursework/graded/ASSIGNMENT")
     parser.add_argument("--user", help="run submissions as this user (needs root)")
     options = parser.parse_args()
+    if not options.folder.is_dir():
+        parser.error(f"There is no folder {options.folder}.")
     name = options.assignment or options.folder.resolve().name
     if name not in sources.names():
         parser.error(
             f"Which assignment is this? Give the folder its name, or say ASSIGNMENT=..., "
             f"one of: {', '.join(sources.names())}."
         )
-    if not options.folder.is_dir():
-        parser.error(f"There is no folder {options.folder}.")
     if not (INSTRUCTOR / name).is_dir():
         parser.error("Make the assignments first: make coursework.")
     if not can_confine():
