@@ -4,11 +4,12 @@ import os
 import shutil
 import subprocess
 import sys
+import zipfile
 
 import numpy as np
 import pytest
 
-from coursework.tests.conftest import LIMITS
+from coursework.tests.conftest import LIMITS, TREES
 from coursework.tools import sources
 from coursework.tools.submission import Origin, Submission
 
@@ -50,6 +51,15 @@ def test_two_processes_do_not_draw_the_same_numbers():
         with Submission(["import numpy as np\nx = np.random.rand()"], LIMITS, origin) as submission:
             drawn.append(submission.get("x"))
     assert drawn[0] != drawn[1]
+
+
+@pytest.mark.parametrize("name", sources.names())
+def test_the_zip_for_a_server_holds_the_library(name):
+    if not list((TREES / "student" / name).glob("*.whl")):
+        pytest.skip("made without the library: make coursework")
+    with zipfile.ZipFile(TREES / "instructor" / name / "autograder.zip") as archive:
+        assert "files/runproofs/__init__.py" in archive.namelist()
+        assert b"torch" in archive.read("environment.yml")
 
 
 @pytest.mark.parametrize(

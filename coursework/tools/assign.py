@@ -8,11 +8,13 @@ a key and otter's own zip for a grading server.
 """
 
 import argparse
+import json
 import os
 import shutil
 import subprocess
 import sys
 import tempfile
+import tomllib
 import zipfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -38,11 +40,15 @@ def assign(name, out, wheel=None):
         for path in folder.iterdir():  # data that the notebook reads
             if path.suffix not in (".md", ".yml"):
                 (shutil.copytree if path.is_dir() else shutil.copy)(path, scratch / path.name)
+        if wheel:
+            source.notebook.cells[0].source += with_library(wheel, scratch)
         jupytext.write(source.notebook, scratch / f"{name}.ipynb")
         run_otter(scratch / f"{name}.ipynb", scratch / "dist")
         shutil.copytree(scratch / "dist" / "student", student)
         shutil.copytree(scratch / "dist" / "autograder", instructor)
-    (instructor / "otter_config.json").unlink(missing_ok=True)
+    for path in ("otter_config.json", "requirements.txt"):
+        (instructor / path).unlink(missing_ok=True)
+    shutil.rmtree(instructor / "runproofs", ignore_errors=True)  # it is in the zip
     for path in instructor.glob("*.zip"):  # its name has the time of day
         path.rename(instructor / "autograder.zip")
     shutil.copy(folder / "notes.md", instructor)
@@ -56,6 +62,15 @@ def assign(name, out, wheel=None):
     with zipfile.ZipFile(student.with_suffix(".zip"), "w", zipfile.ZIP_DEFLATED) as archive:
         for path in sorted(student.rglob("*")):
             archive.write(path, path.relative_to(student.parent))
+
+
+def with_library(wheel, folder):
+    """Settings by which otter's zip holds the library, which a server does not have."""
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(folder, [m for m in archive.namelist() if m.startswith("runproofs/")])
+    project = tomllib.loads((sources.COURSEWORK.parent / "pyproject.toml").read_text())["project"]
+    needed = json.dumps(project["dependencies"])
+    return f"\nrequirements: {needed}\nautograder_files: [runproofs]"
 
 
 def run_otter(notebook, out):
