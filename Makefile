@@ -133,12 +133,15 @@ coursework: .venv/.coursework
 	$(BIN)/pip wheel --disable-pip-version-check -q --no-deps -w _build/coursework/wheel .
 	$(BIN)/python -m coursework.tools.assign --wheel _build/coursework/wheel/*.whl
 
-grade: .venv/.coursework
+grade: .submissions .venv/.coursework
+	$(BIN)/python -m coursework.tools.grade "$(SUBMISSIONS)" $(if $(ASSIGNMENT),--assignment $(ASSIGNMENT))
+
+.PHONY: .submissions
+.submissions:   # before anything is installed
 	$(if $(SUBMISSIONS),,$(error Name a folder of submissions: make grade SUBMISSIONS=folder))
-	$(BIN)/python -m coursework.tools.grade $(SUBMISSIONS) $(if $(ASSIGNMENT),--assignment $(ASSIGNMENT))
 
 test-coursework: coursework
-	$(BIN)/pytest -n 2 coursework/tests
+	$(BIN)/pytest -n 2 --dist worksteal coursework/tests
 
 clean:   # all but the copies that make lab opened, which are the reader's
 	rm -rf $(filter-out _build/lab,$(wildcard _build/* _build/.[a-z]*))

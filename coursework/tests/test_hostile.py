@@ -12,7 +12,7 @@ from coursework.tools.student_side import can_confine
 from coursework.tools.submission import Limits
 
 NAME = "dropout_is_a_regularizer"  # one stands for all: the tools are the same
-QUICK = Limits(cell=15, call=3, total=120, file=2**20)
+QUICK = Limits(cell=5, call=2, total=120, file=2**20)
 SECRET = (TREES / "instructor" / NAME / f"{NAME}.ipynb").resolve()
 MODULE = sys.modules["coursework.tools.submission"].__file__
 
@@ -167,7 +167,7 @@ def test_what_is_outside_its_folder_is_out_of_reach(grade, code):
 
 def test_nothing_is_graded_where_the_solution_fails(tmp_path, monkeypatch, capsys):
     (tmp_path / NAME).mkdir()
-    monkeypatch.setattr(grading, "Limits", lambda: Limits(memory=2**20))
+    monkeypatch.setattr(grading, "Limits", lambda: Limits(total=0))
     monkeypatch.setattr(grading, "INSTRUCTOR", TREES / "instructor")
     monkeypatch.setattr(sys, "argv", ["grade", str(tmp_path / NAME)])
     with pytest.raises(SystemExit):
@@ -180,6 +180,8 @@ def test_a_batch_of_all_kinds_has_a_row_and_a_page_each(tmp_path, monkeypatch, c
     for student in ("ada", "=1+1"):
         (folder / student).mkdir(parents=True)
         (folder / student / "hw.ipynb").write_text(notebook("instructor", NAME))
+    (folder / "ada-hw.ipynb").write_text(notebook("student", NAME))  # not to take that of ada/hw
+    (folder / "ada-hw.pdf").write_bytes(b"%PDF")
     (folder / "empty.ipynb").write_text(notebook("student", NAME))
     (folder / "<b>bold.ipynb").write_text("<script>")
     (folder / "loop.ipynb").write_text(with_cells(notebook("student", NAME), last="while True: 0"))
@@ -192,7 +194,7 @@ def test_a_batch_of_all_kinds_has_a_row_and_a_page_each(tmp_path, monkeypatch, c
     grading.main()
     with open(out / "marks.csv", newline="") as file:
         rows = {row["student"]: row for row in csv.DictReader(file)}
-    assert len(rows) == 5 + len(NO_NOTEBOOKS)
+    assert len(rows) == 7 + len(NO_NOTEBOOKS)
     assert rows["ada-hw"]["automatic"] == rows["ada-hw"]["automatic, of"] != "0"
     assert rows["'=1+1-hw"]["automatic"] == rows["ada-hw"]["automatic"]
     for student in {*rows} - {"ada-hw", "'=1+1-hw"}:

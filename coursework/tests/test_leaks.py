@@ -1,5 +1,6 @@
 """No line of a solution or of a hidden test is anywhere in what students get."""
 
+import functools
 import html
 import io
 import json
@@ -16,6 +17,8 @@ from coursework.tools import sources
 
 NAMES = sources.names()
 PAGES = Path("_build/html")
+LIBRARY = sources.COURSEWORK.parent / "lib"
+TAGS = re.compile(r"<[^>]*>")
 
 
 def squeezed(line):
@@ -108,8 +111,13 @@ def leaks(name, found):
     hidden = secrets(name)
     assert len(hidden) >= 10, "next to nothing is secret: is the source read right?"
     for where, text in found:
-        whole = squeezed(re.sub(r"# ?SOLUTION", "", text))
-        yield from ((str(where), line) for line in hidden if line in whole)
+        yield from ((where, line) for line in hidden if line in text)
+
+
+def whole(found):
+    """The same texts, squeezed as the secrets are, and each but once."""
+    texts = {text: str(where) for where, text in found}
+    return [(where, squeezed(re.sub(r"# ?SOLUTION", "", text))) for text, where in texts.items()]
 
 
 def everything(folder):
@@ -120,26 +128,44 @@ def everything(folder):
     yield from history(folder)
 
 
+@functools.cache
+def students():
+    """What all students get, which is read once for all assignments, as the next two are."""
+    return whole(everything(TREES / "student"))
+
+
+@functools.cache
+def book():
+    pages = (path for path in PAGES.rglob("*") if path.suffix in (".html", ".md", ".ipynb", ".js"))
+    texts = ((path, path.read_text(errors="replace")) for path in pages)
+    return whole((path, html.unescape(TAGS.sub("", text))) for path, text in texts)
+
+
+@functools.cache
+def library():
+    return whole(everything(LIBRARY / "runproofs"))
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_the_student_tree_has_no_answer(name):
-    assert not list(leaks(name, everything(TREES / "student")))
+    assert not list(leaks(name, students()))
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_instructor_tree_has_them(name):
-    found = {line for _, line in leaks(name, everything(TREES / "instructor" / name))}
-    assert found >= secrets(name)
+    found = leaks(name, whole(everything(TREES / "instructor" / name)))
+    assert {line for _, line in found} >= secrets(name)
 
 
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.skipif(not PAGES.exists(), reason="the book is not built: make book")
 def test_the_book_has_no_answer(name):
-    pages = (path for path in PAGES.rglob("*") if path.suffix in (".html", ".md", ".ipynb", ".js"))
-    tags = re.compile(r"<[^>]*>")
-    found = (
-        (path, html.unescape(tags.sub("", path.read_text(errors="replace")))) for path in pages
-    )
-    assert not list(leaks(name, found))
+    assert not list(leaks(name, book()))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_library_has_no_answer(name):
+    assert not list(leaks(name, library()))
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -181,4 +207,4 @@ def test_a_planted_leak_is_found(tmp_path, name, way):
             ["commit", "-qm", "b"],
         ):
             subprocess.check_call([*git, *commands])
-    assert list(leaks(name, everything(tmp_path)))
+    assert list(leaks(name, whole(everything(tmp_path))))

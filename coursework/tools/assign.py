@@ -8,11 +8,15 @@ a key and otter's own zip for a grading server.
 """
 
 import argparse
+import json
+import os
 import shutil
 import subprocess
 import sys
 import tempfile
+import tomllib
 import zipfile
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import jupytext
@@ -36,11 +40,15 @@ def assign(name, out, wheel=None):
         for path in folder.iterdir():  # data that the notebook reads
             if path.suffix not in (".md", ".yml"):
                 (shutil.copytree if path.is_dir() else shutil.copy)(path, scratch / path.name)
+        if wheel:
+            source.notebook.cells[0].source += with_library(wheel, scratch)
         jupytext.write(source.notebook, scratch / f"{name}.ipynb")
         run_otter(scratch / f"{name}.ipynb", scratch / "dist")
         shutil.copytree(scratch / "dist" / "student", student)
         shutil.copytree(scratch / "dist" / "autograder", instructor)
-    (instructor / "otter_config.json").unlink(missing_ok=True)
+    for path in ("otter_config.json", "requirements.txt"):
+        (instructor / path).unlink(missing_ok=True)
+    shutil.rmtree(instructor / "runproofs", ignore_errors=True)  # it is in the zip
     for path in instructor.glob("*.zip"):  # its name has the time of day
         path.rename(instructor / "autograder.zip")
     shutil.copy(folder / "notes.md", instructor)
@@ -56,8 +64,17 @@ def assign(name, out, wheel=None):
             archive.write(path, path.relative_to(student.parent))
 
 
+def with_library(wheel, folder):
+    """Settings by which otter's zip holds the library, which a server does not have."""
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(folder, [m for m in archive.namelist() if m.startswith("runproofs/")])
+    project = tomllib.loads((sources.COURSEWORK.parent / "pyproject.toml").read_text())["project"]
+    needed = json.dumps(project["dependencies"])
+    return f"\nrequirements: {needed}\nautograder_files: [runproofs]"
+
+
 def run_otter(notebook, out):
-    """`otter assign`, which also runs all tests on the solution. Raises if one fails."""
+    """`otter assign`, which also runs all tests on the solution; SourceError if one fails."""
     done = subprocess.run(
         [sys.executable, "-m", "otter", "assign", notebook.name, str(out)],
         cwd=notebook.parent,
@@ -65,7 +82,9 @@ def run_otter(notebook, out):
         text=True,
     )
     if done.returncode:
-        raise SystemExit(f"otter assign {notebook.name} failed:\n{done.stdout}{done.stderr}")
+        raise sources.SourceError(
+            f"otter assign {notebook.name} failed:\n{done.stdout}{done.stderr}"
+        )
 
 
 def pins():
@@ -101,9 +120,16 @@ def main():
     parser.add_argument("--wheel", type=Path, help="the library, for the student's tree")
     parser.add_argument("--out", type=Path, default=OUT)
     options = parser.parse_args()
-    for name in options.names:
+
+    def one(name):
         assign(name, options.out, options.wheel)
-        print(f"{name}: {options.out / 'student' / name}.zip")
+        print(f"{name}: {options.out / 'student' / name}.zip", flush=True)
+
+    try:
+        with ThreadPoolExecutor(os.cpu_count()) as pool:  # otter is a process of its own
+            list(pool.map(one, options.names))
+    except sources.SourceError as error:
+        parser.error(str(error))
 
 
 if __name__ == "__main__":

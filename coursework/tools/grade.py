@@ -9,11 +9,14 @@ library, and what they ask of the submission is asked of another process (submis
 
 import argparse
 import ast
+import contextlib
 import csv
+import io
 import json
 import multiprocessing
 import os
 import sys
+from collections import Counter
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
@@ -24,7 +27,7 @@ from otter.test_files.ok_test import OKTestFile
 
 from coursework.tools import sources
 from coursework.tools.student_side import can_confine, pretend_otter
-from coursework.tools.submission import Limits, Submission, Unanswered, code_cells
+from coursework.tools.submission import Limits, Origin, Submission, Unanswered, code_cells
 
 INSTRUCTOR = Path("_build/coursework/instructor")
 PAGE = Path(__file__).with_name("feedback.html")
@@ -71,6 +74,7 @@ class Grader:
         }
         self.answers = {q.name: sources.bound_names(q.code()) for q in self.source.questions}
         self.clean = run_notebook(notebook)
+        self.origin = Origin(imports(notebook))
 
     def failed(self, student, remark):
         """The result of a submission that gives nothing to grade."""
@@ -83,7 +87,7 @@ class Grader:
             cells = code_cells(path, limits)
         except Unanswered as error:
             return self.failed(student, str(error))
-        with Submission(cells, limits, user) as submission:
+        with Submission(cells, limits, self.origin, user) as submission:
             marks = [self.mark(test, submission) for test in self.tests.values()]
             remarks = [
                 f"Code cell {number + 1}: {remark}"
@@ -146,12 +150,24 @@ def run_notebook(notebook):
     otter = sys.modules.get("otter")
     pretend_otter()
     names = {"__name__": "__main__"}
-    transform = TransformerManager().transform_cell
-    for cell in notebook["cells"]:
-        if cell["cell_type"] == "code":
-            exec(transform("".join(cell["source"])), names)
+    with contextlib.redirect_stdout(io.StringIO()):
+        for source in python(notebook):
+            exec(source, names)
     sys.modules["otter"] = otter
     return names
+
+
+def python(notebook):
+    """Its code cells, as Python sees them."""
+    transform = TransformerManager().transform_cell
+    cells = notebook["cells"]
+    return [transform("".join(c["source"])) for c in cells if c["cell_type"] == "code"]
+
+
+def imports(notebook):
+    """All that a trusted notebook imports, wherever it does."""
+    nodes = (node for source in python(notebook) for node in ast.walk(ast.parse(source)))
+    return "\n".join(ast.unparse(n) for n in nodes if isinstance(n, ast.Import | ast.ImportFrom))
 
 
 def plain(doctest):
@@ -169,11 +185,17 @@ def hints(test):
 
 
 def submitted(folder):
-    """Pairs (student, file): `folder/ada.ipynb` and `folder/ada/anything.ipynb` are Ada's."""
+    """Pairs (student, file): "ada" for `folder/ada.ipynb`, "ada-hw" for `folder/ada/hw.ipynb`.
+
+    What is no notebook keeps its ending, and what comes twice has a number, so that none is lost.
+    """
+    times = Counter()
     for path in sorted(Path(folder).rglob("*")):
         inside = path.relative_to(folder)
         if path.is_file() and not any(part.startswith(".") for part in inside.parts):
-            yield "-".join(inside.with_suffix("").parts), path
+            student = "-".join(inside.parts).removesuffix(".ipynb")
+            times[student] += 1
+            yield f"{student} ({times[student]})" if times[student] > 1 else student, path
 
 
 def write(results, grader, out):
@@ -218,14 +240,14 @@ def main():
     parser.add_argument("--out", type=Path, help="default: _build/coursework/graded/ASSIGNMENT")
     parser.add_argument("--user", help="run submissions as this user (needs root)")
     options = parser.parse_args()
+    if not options.folder.is_dir():
+        parser.error(f"There is no folder {options.folder}.")
     name = options.assignment or options.folder.resolve().name
     if name not in sources.names():
         parser.error(
             f"Which assignment is this? Give the folder its name, or say ASSIGNMENT=..., "
             f"one of: {', '.join(sources.names())}."
         )
-    if not options.folder.is_dir():
-        parser.error(f"There is no folder {options.folder}.")
     if not (INSTRUCTOR / name).is_dir():
         parser.error("Make the assignments first: make coursework.")
     if not can_confine():

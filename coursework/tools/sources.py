@@ -10,7 +10,12 @@ import yaml
 
 COURSEWORK = Path(__file__).resolve().parents[1]
 CONFIG = re.compile(r"#\s*(BEGIN|END) (QUESTION|SOLUTION|PROMPT|TESTS)", re.IGNORECASE)
+HINT = re.compile(r"^failure_message: *([^\s\"'|>].*)$", re.MULTILINE)  # in no quotes
 TEST_CONFIG = re.compile(r'"""\s*# BEGIN TEST CONFIG(.*)"""\s*# END TEST CONFIG', re.DOTALL)
+
+
+class SourceError(ValueError):
+    """What the author of an assignment must mend, in a sentence."""
 
 
 @dataclass
@@ -50,7 +55,10 @@ def names():
 
 
 def read(name):
-    """The assignment `name`. Raises FileNotFoundError if there is none."""
+    """The assignment `name`. Raises SourceError."""
+    for file in (f"{name}.md", "wrong.yml", "notes.md"):
+        if not (COURSEWORK / name / file).is_file():
+            raise SourceError(f"coursework/{name}/{file} is missing: see coursework/WRITING.md.")
     notebook = jupytext.read(COURSEWORK / name / f"{name}.md")
     questions, given, block = [], [], []
     for cell in notebook.cells:
@@ -60,7 +68,7 @@ def read(name):
         elif mark:
             block.append(mark[2])
             if mark[2] == "QUESTION":
-                settings = yaml.safe_load(cell.source)
+                settings = mapping(cell.source, f"{name}.md: question {len(questions) + 1}")
                 keys = {
                     key: settings[key] for key in ("name", "points", "manual") if key in settings
                 }
@@ -70,19 +78,40 @@ def read(name):
         elif block[-1] == "SOLUTION":
             questions[-1].solution.append(cell)
         elif block[-1] == "TESTS":
-            tests = questions[-1].hidden_tests if is_hidden(cell) else questions[-1].visible_tests
-            tests.append(cell.source)
+            question = questions[-1]
+            hidden = is_hidden(cell, f"{name}.md: a test of {question.name}")
+            (question.hidden_tests if hidden else question.visible_tests).append(cell.source)
         else:
             questions[-1].text.append(cell.source)
     return Source(name, notebook, questions, given)
 
 
-def is_hidden(cell):
+def is_hidden(cell, where):
     """Whether a cell of tests is hidden, by its first line or its settings, as otter has it."""
-    settings = TEST_CONFIG.match(cell.source)
-    if settings:
-        return bool(yaml.safe_load(settings[1]).get("hidden", False))
-    return "hidden" in cell.source.split("\n")[0].lower()
+    written = TEST_CONFIG.match(cell.source)
+    if not written:
+        return "hidden" in cell.source.split("\n")[0].lower()
+    settings = mapping(written[1], where)
+    hint = HINT.search(written[1])
+    if hint and not str(settings["failure_message"]).startswith(hint[1].rstrip()):
+        raise SourceError(f"{where}: {settings['failure_message']!r} is not all of it: quote it.")
+    return bool(settings.get("hidden", False))
+
+
+def mapping(text, where):
+    """What a YAML mapping holds. Raises SourceError that says where there is none."""
+    try:
+        found = yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        problem = f"{getattr(error, 'problem', error)}"
+        mark = getattr(error, "problem_mark", None)
+        line = text.splitlines()[min(mark.line, text.count("\n"))].strip() if mark else ""
+        raise SourceError(
+            f"{where}: {line!r} is no YAML: {problem} (what holds a colon or a # needs quotes)."
+        ) from None
+    if not isinstance(found, dict):
+        raise SourceError(f"{where}: the settings are not lines of the form `key: value`.")
+    return found
 
 
 def bound_names(source):
@@ -102,16 +131,18 @@ def wrong_answers(name):
     """Triples (question, what is wrong, code of the solution with that) from wrong.yml.
 
     There a wrong answer is code that replaces the solution, or pairs of "what stands in the
-    solution: what stands there instead". Raises ValueError if the former is not there exactly once.
+    solution: what stands there instead"; SourceError if the former is not there exactly once.
     """
     solutions = {question.name: question.code() for question in read(name).questions}
-    listed = yaml.safe_load((COURSEWORK / name / "wrong.yml").read_text())
+    listed = mapping((COURSEWORK / name / "wrong.yml").read_text(), f"{name}/wrong.yml")
     for question, answers in listed.items():
+        if question not in solutions:
+            raise SourceError(f"{name}/wrong.yml: there is no question {question}.")
         for what, answer in answers.items():
             code = answer if isinstance(answer, str) else solutions[question]
             for old, new in () if isinstance(answer, str) else answer.items():
                 if code.count(old) != 1:
-                    raise ValueError(
+                    raise SourceError(
                         f"{name}: {question}: {what}: {old!r} must stand in the solution once, "
                         f"but it stands there {code.count(old)} times."
                     )

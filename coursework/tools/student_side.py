@@ -1,20 +1,26 @@
 """The process in which a submission runs. It knows no test and no answer.
 
-It runs the cells it is sent, and then calls the functions they define. What it sends back is data,
-never code: numbers, strings, arrays, and lists and dictionaries of them; of a function it sends a
-number by which the other side can have it called. So whatever a submission does to numpy, to the
-library or to this module, it changes what it answers and nothing else.
+Started as a program, it imports what an assignment needs, once, and then forks: one process for
+each submission. That one runs the cells it is sent, and then calls the functions they define. What
+it sends back is data, never code: numbers, strings, arrays, and lists and dictionaries of them; of
+a function it sends a number by which the other side can have it called. So whatever a submission
+does to numpy, to the library or to this module, it changes what it answers and nothing else.
 """
 
 import base64
+import contextlib
 import ctypes
 import dataclasses
 import json
 import os
 import pickle
+import pwd
 import resource
+import signal
+import socket
 import struct
 import sys
+import tempfile
 import types
 from fractions import Fraction
 from multiprocessing.connection import Connection
@@ -46,7 +52,7 @@ def encode(value):
     if isinstance(value, dict):
         return {"dict": [[encode(k), encode(v)] for k, v in value.items()]}
     if isinstance(value, tuple) and hasattr(value, "_fields"):
-        return {"record": {key: encode(getattr(value, key)) for key in value._fields}}
+        return {"named": {key: encode(getattr(value, key)) for key in value._fields}}
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         fields = [field.name for field in dataclasses.fields(value)]
         return {"record": {key: encode(getattr(value, key)) for key in fields}}
@@ -154,15 +160,67 @@ def serve(connection):
         connection.send_bytes(json.dumps(answer).encode())
 
 
+def fork_for_each(control):
+    """A process for each request: `serve` on a socket that comes with it, until a leash is let go.
+
+    The leash is the second socket. When all others have closed it, whatever was their end, the
+    submission is ended, and then the leash closes here.
+    """
+    while True:
+        request, sockets, *_ = socket.recv_fds(control, 2**16, 2)
+        if not request:
+            return
+        if not os.fork():
+            break
+        for descriptor in sockets:
+            os.close(descriptor)
+    control.close()
+    connection, leash = sockets
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    process = os.fork()
+    if not process:
+        os.close(leash)
+        settle(**json.loads(request))
+        serve(Connection(connection))
+        os._exit(0)
+    os.close(connection)
+    os.read(leash, 1)
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process, signal.SIGKILL)  # also those it started, unless they left its session
+    os.kill(process, signal.SIGKILL)
+    os.waitpid(process, 0)
+    os._exit(0)
+
+
+def settle(folder, user, limits):
+    """Make this process, just forked, one in which a submission may run."""
+    import numpy as np
+
+    os.setsid()
+    os.chdir(folder)
+    os.environ.update(HOME=folder, TMPDIR=folder, IPYTHONDIR=f"{folder}/.ipython")
+    os.environ.update(MPLCONFIGDIR=f"{folder}/.matplotlib")
+    np.random.seed()  # noqa: NPY002  (else that of the process it was forked from)
+    tempfile.tempdir = None
+    limit(*limits)
+    if user:
+        entry = pwd.getpwnam(user)
+        os.setgroups([])
+        os.setgid(entry.pw_gid)
+        os.setuid(entry.pw_uid)
+    system = ["/usr", "/lib", "/lib64", "/etc/fonts", "/etc/ld.so.cache", "/etc/localtime"]
+    libraries = [sys.prefix, sys.base_prefix, *sys.path, "/dev/urandom"]
+    confine([*system, *libraries], [folder, os.devnull])
+
+
 if __name__ == "__main__":
     sys.modules["coursework.tools.student_side"] = sys.modules["__main__"]
-    descriptor, *limits = map(int, sys.argv[1:])
+    descriptor, imports = sys.argv[1:]
     nowhere = os.open(os.devnull, os.O_RDWR)
     for standard in range(3):  # a gigabyte of output is a gigabyte less, not more
         os.dup2(nowhere, standard)
-    limit(*limits)
-    system = ["/usr", "/lib", "/lib64", "/etc/fonts", "/etc/ld.so.cache", "/etc/localtime"]
-    libraries = [sys.prefix, sys.base_prefix, *sys.path, "/dev/urandom"]
-    confine([*system, *libraries], [os.getcwd(), os.devnull])
     pretend_otter()
-    serve(Connection(descriptor))
+    for line in imports.splitlines():
+        exec(line, {})
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    fork_for_each(socket.socket(fileno=int(descriptor)))

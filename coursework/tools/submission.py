@@ -7,12 +7,12 @@ import json
 import os
 import pickle
 import shutil
-import signal
 import socket
 import subprocess
 import sys
 import tempfile
 import time
+from collections import namedtuple
 from dataclasses import dataclass
 from fractions import Fraction
 from multiprocessing.connection import Connection
@@ -20,13 +20,13 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import cloudpickle
-import matplotlib.font_manager
 import nbformat
 import numpy as np
 
 from coursework.tools import student_side
 
-KEPT = ("PATH", "PYTHONPATH", "LANG", "LD_LIBRARY_PATH", "SYSTEMROOT")  # of the environment
+KEPT = ("PATH", "PYTHONPATH", "LANG", "LD_LIBRARY_PATH", "HOME", "MPLCONFIGDIR")  # of what is set
+ALWAYS = "import IPython.core.interactiveshell, matplotlib.pyplot, numpy\n"  # what all import
 CODE = Path(student_side.__file__).read_text()  # its file may be out of reach there
 
 
@@ -61,6 +61,32 @@ def code_cells(path, limits):
     return sources
 
 
+class Origin:
+    """A clean process that has imported what an assignment needs, and forks for each submission."""
+
+    def __init__(self, imports=""):
+        self.control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        environment = {key: os.environ[key] for key in KEPT if key in os.environ}
+        environment |= {"OMP_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1"}
+        with theirs:
+            self.process = subprocess.Popen(  # it ends when `control` is closed
+                [sys.executable, "-P", "-c", CODE, str(theirs.fileno()), ALWAYS + imports],
+                pass_fds=[theirs.fileno()],
+                env=environment | {"MPLBACKEND": "agg"},
+                start_new_session=True,
+            )
+
+    def fork(self, folder, user, limits):
+        """A new process: the connection to it, and its leash. Raises OSError if there is none."""
+        connection, theirs = socket.socketpair()
+        leash, kept = socket.socketpair()
+        most = [int(limits.total), limits.memory, limits.file]
+        request = json.dumps({"folder": folder, "user": user, "limits": most}).encode()
+        with theirs, kept:
+            socket.send_fds(self.control, [request], [theirs.fileno(), kept.fileno()])
+        return Connection(connection.detach()), leash
+
+
 class Submission:
     """The names that a notebook defines, from a process in which its cells ran.
 
@@ -68,17 +94,14 @@ class Submission:
     call that does so too, the cells run again. `remarks` says what went wrong, cell by cell.
     """
 
-    def __init__(self, cells, limits, user=None):
+    def __init__(self, cells, limits, origin, user=None):
+        self.origin = origin
         self.cells, self.limits, self.user = cells, limits, user
         self.remarks = {}
         self.left_out = set()
-        self.process = None
+        self.connection = None
         self.deadline = time.monotonic() + limits.total
         self.folder = tempfile.TemporaryDirectory(prefix="submission-", ignore_cleanup_errors=True)
-        fonts = Path(self.folder.name, ".matplotlib")
-        fonts.mkdir()
-        for path in Path(matplotlib.get_cachedir()).glob("fontlist*"):  # to look anew takes seconds
-            shutil.copy(path, fonts)
 
     def __enter__(self):
         return self
@@ -96,13 +119,13 @@ class Submission:
 
     def ask(self, verb, *arguments, seconds=None):
         """One request and its answer. Raises what the submission raised, or Unanswered."""
-        if self.process is None:
+        if self.connection is None:
             self.start()
         return self.exchange(cloudpickle.dumps((verb, *arguments)), seconds or self.limits.call)
 
     def start(self):
         """A new process, and all cells but those left out."""
-        while self.process is None:
+        while self.connection is None:
             self.spawn()
             for number, source in enumerate(self.cells):
                 if number in self.left_out:
@@ -119,26 +142,10 @@ class Submission:
                     self.remarks[number] = str(error)[:300]
 
     def spawn(self):
-        ours, theirs = socket.socketpair()
-        limits = [int(self.limits.total), self.limits.memory, self.limits.file]
-        environment = {key: os.environ[key] for key in KEPT if key in os.environ}
-        folder = self.folder.name
-        environment |= {"HOME": folder, "TMPDIR": folder, "IPYTHONDIR": f"{folder}/.ipython"}
-        environment |= {"MPLCONFIGDIR": f"{folder}/.matplotlib", "MPLBACKEND": "agg"}
-        environment |= {"OMP_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1"}
         if self.user:
-            for path in (folder, *Path(folder).rglob("*")):
+            for path in (self.folder.name, *Path(self.folder.name).rglob("*")):
                 shutil.chown(path, self.user)
-        self.process = subprocess.Popen(
-            [sys.executable, "-P", "-c", CODE, *map(str, [theirs.fileno(), *limits])],
-            pass_fds=[theirs.fileno()],
-            cwd=folder,
-            env=environment,
-            start_new_session=True,
-            user=self.user,
-        )
-        theirs.close()
-        self.connection = Connection(ours.detach())
+        self.connection, self.leash = self.origin.fork(self.folder.name, self.user, self.limits)
 
     def exchange(self, request, seconds):
         """Send, wait, decode. What does not answer in time, or nonsense, is ended."""
@@ -172,14 +179,12 @@ class Submission:
 
     def stop(self):
         """End the process and those it started, unless they left its session."""
-        if self.process is None:
-            return
-        self.connection.close()
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(self.process.pid, signal.SIGKILL)
-        self.process.kill()
-        self.process.wait()
-        self.process = None
+        if self.connection is not None:
+            self.connection.close()
+            self.leash.shutdown(socket.SHUT_WR)
+            self.leash.recv(1)  # nothing, once they are ended
+            self.leash.close()
+            self.connection = None
 
     def decode(self, value):
         """The reverse of `student_side.encode`; nothing that is sent can make code run here."""
@@ -206,6 +211,7 @@ class Submission:
             "complex": lambda: complex(*x),
             "fraction": lambda: Fraction(*x),
             "dict": lambda: {each(k): each(v) for k, v in x},
+            "named": lambda: namedtuple("Named", x)(*map(each, x.values())),
             "record": lambda: SimpleNamespace(**{str(k): each(v) for k, v in x.items()}),
             "list": lambda: [each(v) for v in x],
             "tuple": lambda: tuple(each(v) for v in x),
@@ -218,10 +224,10 @@ class Remote:
 
     def __init__(self, submission, number):
         self.submission, self.number = submission, number
-        self.process = submission.process
+        self.connection = submission.connection
 
     def __call__(self, *args, **kwargs):
-        if self.submission.process is not self.process:
+        if self.submission.connection is not self.connection:
             raise Unanswered("An earlier call ended the process.")
         return self.submission.ask("call", self.number, args, kwargs)
 
