@@ -204,3 +204,38 @@ def test_a_batch_of_all_kinds_has_a_row_and_a_page_each(tmp_path, monkeypatch, c
     assert "<script>" not in pages["<b>bold"]
     assert "<b>" not in pages["<b>bold"]
     assert "default_rng" not in "".join(pages.values())
+
+
+def test_marks_by_hand_survive_the_next_run(tmp_path, monkeypatch, capsys):
+    folder, out = tmp_path / NAME, tmp_path / "out"
+    folder.mkdir()
+    for student in ("ada", "=1"):
+        (folder / f"{student}.ipynb").write_text("no notebook")
+    monkeypatch.setattr(grading, "Limits", lambda: QUICK)
+    monkeypatch.setattr(grading, "INSTRUCTOR", TREES / "instructor")
+    monkeypatch.setattr(sys, "argv", ["grade", str(folder), "--out", str(out)])
+    grading.main()
+    rows = list(csv.reader((out / "marks.csv").open(newline="")))
+    place = next(k for k, column in enumerate(rows[0]) if column.startswith("figure (by hand"))
+    for row, mark in zip(rows[1:], ("2.5", "3"), strict=True):
+        row[place] = mark
+    with open(out / "marks.csv", "w", newline="", encoding="utf-8-sig") as file:
+        csv.writer(file).writerows(rows)
+
+    (folder / "late.ipynb").write_text("no notebook")
+    grading.main()
+    after = {row[0]: row for row in csv.reader((out / "marks.csv").open(newline=""))}
+    assert {student: row[place] for student, row in after.items()} == {
+        "student": rows[0][place], "'=1": "2.5", "ada": "3", "late": "",
+    }  # fmt: skip
+    assert "<td>3 of 4" in (out / "feedback" / "ada.html").read_text()
+    assert "<td>? of 4" in (out / "feedback" / "late.html").read_text()
+
+    (folder / "ada.ipynb").unlink()
+    with pytest.raises(SystemExit):
+        grading.main()
+    assert "marks by hand for ada" in capsys.readouterr().err
+    (out / "marks.csv").write_text("student;figure\nada;3\n")
+    with pytest.raises(SystemExit):
+        grading.main()
+    assert "Move it away" in capsys.readouterr().err

@@ -198,32 +198,52 @@ def submitted(folder):
             yield f"{student} ({times[student]})" if times[student] > 1 else student, path
 
 
-def write(results, grader, out):
-    """marks.csv and feedback/<student>.html."""
+def columns_by_hand(source):
+    """The columns of marks.csv that an instructor fills: column by question."""
+    return {q.name: f"{q.name} (by hand, of {q.points:g})" for q in source.questions if q.manual}
+
+
+def written_by_hand(path, source):
+    """What an instructor wrote into an earlier marks.csv: question to mark, by student.
+
+    Raises ValueError for a file without these columns: to write over it might lose marks.
+    """
+    if not path.exists():
+        return {}
+    columns = columns_by_hand(source)
+    with open(path, newline="", encoding="utf-8-sig") as file:  # a spreadsheet may add the mark
+        rows = csv.DictReader(file)
+        if not {"student", *columns.values()} <= set(rows.fieldnames or ()):
+            raise ValueError(f"{path} has other columns than those written here. Move it away.")
+        found = {
+            row["student"]: {name: row[column] for name, column in columns.items() if row[column]}
+            for row in rows
+        }
+    return {student: marks for student, marks in found.items() if marks}
+
+
+def write(results, grader, out, hand):
+    """marks.csv and feedback/<student>.html; `hand` is what `written_by_hand` found."""
     (out / "feedback").mkdir(parents=True, exist_ok=True)
-    by_hand = [q for q in grader.source.questions if q.manual]
+    columns = columns_by_hand(grader.source)
     with open(out / "marks.csv", "w", newline="", encoding="utf-8") as file:
         rows = csv.writer(file)
         graded = [f"{name} (of {test.possible:g})" for name, test in grader.tests.items()]
-        left = [f"{q.name} (by hand, of {q.points:g})" for q in by_hand]
-        rows.writerow(["student", *graded, "automatic", "automatic, of", *left, "remarks"])
+        head = ["student", *graded, "automatic", "automatic, of", *columns.values(), "remarks"]
+        rows.writerow(head)
         for result in results:
+            student = cell(result.student)
             marks = [f"{mark.score:g}" for mark in result.marks]
             total = [f"{result.score:g}", f"{result.possible:g}"]
-            blank = [""] * len(by_hand)
-            rows.writerow(
-                [
-                    cell(result.student),
-                    *marks,
-                    *total,
-                    *blank,
-                    " | ".join(map(cell, result.remarks)),
-                ]
-            )
+            written = [hand.get(student, {}).get(name, "") for name in columns]
+            remarks = " | ".join(map(cell, result.remarks))
+            rows.writerow([student, *marks, *total, *written, remarks])
     page = jinja2.Environment(autoescape=True).from_string(PAGE.read_text())
-    title = grader.source.name.replace("_", " ")
+    title = grader.source.title()
+    by_hand = [q for q in grader.source.questions if q.manual]
     for result in results:
-        html = page.render(result=result, title=title, by_hand=by_hand)
+        written = hand.get(cell(result.student), {})
+        html = page.render(result=result, title=title, by_hand=by_hand, written=written)
         (out / "feedback" / f"{result.student}.html").write_text(html, encoding="utf-8")
 
 
@@ -250,6 +270,17 @@ def main():
         )
     if not (INSTRUCTOR / name).is_dir():
         parser.error("Make the assignments first: make coursework.")
+    out = options.out or Path("_build/coursework/graded") / name
+    found = list(submitted(options.folder))
+    try:
+        hand = written_by_hand(out / "marks.csv", sources.read(name))
+    except ValueError as error:
+        parser.error(str(error))
+    if gone := sorted(set(hand) - {cell(student) for student, _ in found}):
+        parser.error(
+            f"{out / 'marks.csv'} has marks by hand for {', '.join(gone)}, of whom nothing is in "
+            f"{options.folder}. Put all submissions there, or move that file away."
+        )
     if not can_confine():
         print("This machine cannot confine submissions to a folder: see coursework/GRADING.md.")
     grader = Grader(name)
@@ -260,11 +291,10 @@ def main():
             f"Nothing is graded: here the solution itself does not get full marks. {known}"
         )
     results = []
-    for student, path in submitted(options.folder):
+    for student, path in found:
         results.append(grader.grade_safely(path, student, Limits(), options.user))
         print(f"{student}: {results[-1].score:g} of {results[-1].possible:g}", flush=True)
-    out = options.out or Path("_build/coursework/graded") / name
-    write(results, grader, out)
+    write(results, grader, out, hand)
     print(f"{len(results)} submissions: {out / 'marks.csv'} and {out / 'feedback'}{os.sep}")
 
 
