@@ -97,7 +97,7 @@ def test_the_table_shows_the_numbers_and_their_sums(forge, tmp_path):
     total = shown.pop("all")
     assert [*shown] == [one.title for one in course.assignments()]
     one = row()
-    assert shown[one.title] == [one.minutes, one.questions, one.by_tests, one.by_hand]
+    assert shown[one.title] == [one.minutes, one.by_tests, one.by_hand]
     assert total == [sum(column) for column in zip(*shown.values(), strict=True)]
 
 

@@ -25,7 +25,6 @@ class Assignment:
     before: list[str]  # labels of pages
     after: list[str]
     minutes: int
-    questions: int
     by_tests: float  # marks
     by_hand: float
 
@@ -56,7 +55,6 @@ def _assignment(name, words):
         **words,
         title=source.title(),
         minutes=_minutes(source),
-        questions=len(source.questions),
         by_tests=marks[False],
         by_hand=marks[True],
     )

@@ -12,8 +12,8 @@ from sphinx.util.docutils import SphinxDirective
 
 from .page_head import link
 
-HEAD = {"assignment": 60} | dict.fromkeys(
-    ("minutes", "questions", "marks by tests", "marks by hand"), 10
+HEAD = {"assignment": 70} | dict.fromkeys(
+    ("minutes", "marks by tests", "marks by hand"), 10
 )  # per cent of the width
 
 
@@ -32,7 +32,7 @@ class Course(SphinxDirective):
         for one in assignments:
             label, place = f"course:{one.name}", anchor(one)
             std.note_hyperlink_target(label, self.env.docname, place, one.title)
-        numbers = [(one.minutes, one.questions, one.by_tests, one.by_hand) for one in assignments]
+        numbers = [(one.minutes, one.by_tests, one.by_hand) for one in assignments]
         group = nodes.tgroup(
             "", *(nodes.colspec(colwidth=width) for width in HEAD.values()), cols=len(HEAD)
         )
