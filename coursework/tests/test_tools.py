@@ -11,9 +11,20 @@ import pytest
 
 from coursework.tests.conftest import LIMITS, TREES
 from coursework.tools import sources
-from coursework.tools.submission import Origin, Submission
+from coursework.tools.submission import Limits, Origin, Submission
 
 NAME = "dropout_is_a_regularizer"
+
+
+def test_the_limits_that_are_told_are_those_that_hold():
+    most = Limits()
+    gigabytes = f"{most.memory // 2**30} GiB"
+    times = f"{most.cell} s a cell, {most.call} s a call, {most.total} s in all"
+    told = (sources.COURSEWORK / "GRADING.md").read_text()
+    assert f"Limits: {times}, {gigabytes}, {most.file // 2**20} MiB a file;" in told
+    page = (sources.COURSEWORK.parent / "book" / "course" / "index.md").read_text()
+    assert most.total == 5 * 60
+    assert f"at most five minutes and {gigabytes}" in page
 
 
 def test_answers_arrive_as_what_they_are():
