@@ -1,7 +1,7 @@
 # make book      set up, then build the book (open _build/html/index.html)
 # make test      set up, then check style, run the library's tests and every page
 # make page      run one page: make page PAGE=book/ch2_shallow_linear/digits.md
-# make lab       open the pages as notebooks, in copies that are yours (_build/lab)
+# make lab       after make book, open its notebooks, in copies that are yours (_build/lab)
 # make pdf       the book on paper, with LaTeX, after make book (_build/latex/book.pdf)
 # make reproduce run the published notebooks again and compare every output (KERNELS=other: with
 #                the arithmetic of an older processor)
@@ -12,19 +12,24 @@
 # make sabotage  break each claim on purpose and see its card turn red (CLAIM=id or PAGE=... for one)
 # make knobs     turn the knobs of each page, and run its cells twice (PAGE=... for one)
 # make bench     ratios of speed, measured in one run (TABLE=Equalizers for one table)
-# make test-site check every built page in headless Chromium
+# make readme    write the counts of claims into the README
+# make test-site check every built page in headless Chromium (TENTH=n: axe judges a tenth)
 # make test-links  ask other sites whether the book's links to them still lead somewhere
-# make tour      write the pictures of the README as the first page draws them
+# make pictures  write the pictures of the README as the first page draws them
 # make test-notebooks run downloaded notebooks in an empty folder, with the library from its wheel
+# make test-recipe  follow "Add a claim" of CONTRIBUTING.md in a copy, and leave out each step once
 # make lighthouse judge a page of each kind, as on a phone (PAGE=back/ledger.html for one, RUNS=3 for
 #                the middle of three); needs Node's npx, which fetches Lighthouse
 # make test-agreement compare the attacks with foolbox and torchattacks
 # make test-convex  check Theorems 3.A, S.D, Proposition 5.A, ReLU networks with a convex solver
+# make test-newest  build the book, and test what builds it, with the newest Sphinx and its extensions
 # make test-dask run a sweep on a Dask cluster of two workers
 # make test-data load the real data sets from $HEURISTICS_DATA
 # make coursework   the assignments: _build/coursework/student and _build/coursework/instructor
 # make grade     marks and feedback for a folder of submissions: SUBMISSIONS=folder (ASSIGNMENT=name)
 # make test-coursework  right answers, wrong answers, hostile submissions, and no leak
+# make pins      write the exact versions of what the requirements name, in constraints.txt: those that
+#                it has as far as they still serve, with UPGRADE=1 the newest
 # make mutants   plant N=200 random errors in the library: do the tests see them? (SEED, MODULE, OUT)
 PYTHON ?= python3
 BIN := .venv/bin
@@ -35,15 +40,19 @@ NBVAL := --nbval-current-env --nbval-cell-timeout=120
 SIDE_BY_SIDE := --dist loadscope -n 2
 PAPER := $(BIN)/python -m runproofs.reproductions $(FIGURE)
 OTHER_KERNELS := OPENBLAS_CORETYPE=Sandybridge ATEN_CPU_CAPABILITY=default
+NEWEST := _build/newest
+OF_SPHINX := sphinx myst-parser myst-nb sphinx-book-theme sphinx-proof sphinx-exercise sphinx-design \
+  sphinx-copybutton sphinx-togglebutton sphinx-external-toc sphinxcontrib-bibtex
 LATEX := texlive-xetex latexmk fonts-lmodern fonts-dejavu-core
 export OMP_NUM_THREADS ?= 1
 export JUPYTER_PREFER_ENV_PATH := 1
 
-.PHONY: book test page lint lab pdf reproduce paper restamp sabotage knobs bench test-site test-links test-agreement test-convex test-dask test-data coursework grade test-coursework mutants clean tour test-notebooks lighthouse
+.PHONY: book test page lint lab pdf reproduce paper restamp sabotage knobs bench readme test-site test-links test-newest test-agreement test-convex test-dask test-data coursework grade test-coursework mutants pins clean pictures test-notebooks test-recipe lighthouse
 
 book: .venv/.done
 	@# After an unfinished build Sphinx would not repeat the warnings of pages it has read.
-	@test -e _build/.complete || rm -rf _build/.doctrees
+	@test -e _build/.complete || { rm -rf _build/.doctrees; \
+	  echo "Pages without stored outputs run first; all of them take some minutes."; }
 	@rm -f _build/.complete
 	$(BIN)/jupyter-book build -W -n --keep-going .
 	@touch _build/.complete
@@ -51,7 +60,7 @@ book: .venv/.done
 test: lint
 	$(BIN)/pytest -n 2 tests
 	@# By themselves, so that a run that finds no example fails.
-	$(BIN)/pytest --doctest-modules lib/runproofs
+	$(BIN)/pytest --doctest-modules lib
 	$(BIN)/pytest --nbval-lax $(NBVAL) $(SIDE_BY_SIDE) $(PAGES)
 
 page: .venv/.done
@@ -61,17 +70,17 @@ page: .venv/.done
 lint: .venv/.done
 	$(BIN)/ruff check lib tests benchmarks coursework
 	$(BIN)/ruff format --check lib tests benchmarks coursework
-	$(BIN)/python tests/lint_pages.py
+	$(BIN)/python tests/tools/lint_pages.py
 	$(BIN)/codespell
 
-lab: .venv/.lab
-	$(BIN)/python -m runproofs.site
+lab: $(LAB)/overrides.json book
+	$(BIN)/python -m booksite
 	$(BIN)/jupyter lab _build/lab/index.ipynb
 
 pdf: .latex book
 	$(BIN)/jupyter-book build --builder latex -W -n --keep-going .
 	cd _build/latex && latexmk -pdfxe -silent -interaction=nonstopmode book.tex
-	$(BIN)/python tests/pdf.py
+	$(BIN)/python tests/tools/pdf.py
 	@echo "The book on paper: _build/latex/book.pdf"
 
 .PHONY: .latex
@@ -81,8 +90,8 @@ pdf: .latex book
 	  { echo "LaTeX is missing; on Debian: apt install $(LATEX)"; exit 1; }
 
 reproduce: book
-	$(BIN)/python tests/published.py book _build/jupyter_execute/book
-	$(if $(KERNELS),$(OTHER_KERNELS)) $(BIN)/pytest --nbval --nbval-sanitize-with tests/sanitize.cfg $(NBVAL) $(SIDE_BY_SIDE) _build/jupyter_execute/book
+	$(BIN)/python tests/tools/published.py book _build/jupyter_execute/book
+	$(if $(KERNELS),$(OTHER_KERNELS)) $(BIN)/pytest --nbval --nbval-sanitize-with tests/tools/sanitize.cfg $(NBVAL) $(SIDE_BY_SIDE) _build/jupyter_execute/book
 
 paper: .venv/.done $(if $(filter dask,$(BACKEND)),.venv/.dask)
 	$(PAPER) $(if $(FRESH),--fresh) --jobs $(or $(JOBS),1) $(if $(BACKEND),--backend $(BACKEND)) \
@@ -101,36 +110,51 @@ restamp: .venv/.done
 bench: .venv/.done
 	$(BIN)/python benchmarks/run.py $(TABLE)
 
-test-site: .venv/.site .venv/.lab book
-	$(BIN)/pytest -n 2 tests/site
+readme: .venv/.done
+	$(BIN)/python tests/tools/readme.py
+
+test-site: .venv/.site $(LAB)/overrides.json book
+	$(BIN)/pytest -n 2 tests/browser $(if $(TENTH),--tenth $(TENTH))
 
 test-links: .venv/.done
 	$(BIN)/jupyter-book build --builder linkcheck .
 
-tour: book
-	$(BIN)/python tests/site/tour.py _build/jupyter_execute/book/index.ipynb
+pictures: book
+	$(BIN)/python tests/browser/readme_pictures.py _build/jupyter_execute/book/index.ipynb
 
 test-notebooks: .venv/.done book
-	$(BIN)/pytest tests/notebooks.py
+	$(BIN)/pytest tests/optional/test_downloads.py
+
+test-recipe: .venv/.done
+	$(BIN)/pytest -n 2 tests/optional/test_recipe.py
 
 lighthouse: book
-	$(BIN)/python tests/lighthouse.py $(PAGE) --runs $(or $(RUNS),1)
+	$(BIN)/python tests/tools/lighthouse.py $(PAGE) --runs $(or $(RUNS),1)
+
+test-newest: .venv/.pins book
+	rm -rf $(NEWEST)
+	$(BIN)/uv pip install -q --python $(BIN)/python --target $(NEWEST) $(OF_SPHINX)
+	PYTHONPATH=$(CURDIR)/$(NEWEST) $(BIN)/pytest tests/booksite
+	$(BIN)/jupyter-book config sphinx .
+	PYTHONPATH=$(CURDIR)/$(NEWEST) $(BIN)/python -m sphinx -q -W -n --keep-going \
+	  -D nb_execution_cache_path=$(CURDIR)/_build/.jupyter_cache . $(NEWEST)/html; \
+	  status=$$?; rm conf.py; exit $$status
 
 test-agreement: .venv/.agreement
-	$(BIN)/pytest tests/agreement.py
+	$(BIN)/pytest tests/optional/test_agreement.py
 
 test-convex: .venv/.convex
-	$(BIN)/pytest tests/convex.py
+	$(BIN)/pytest tests/optional/test_convex.py
 
 test-dask: .venv/.dask
-	$(BIN)/pytest tests/dask_cluster.py
+	$(BIN)/pytest tests/optional/test_dask.py
 
 test-data: .venv/.done
-	$(BIN)/pytest tests/real_data.py tests/test_prefix.py
+	$(BIN)/pytest tests/optional/test_real_data.py tests/reproductions/test_prefix.py
 
 coursework: .venv/.coursework
-	@rm -rf _build/coursework/wheel build
-	$(BIN)/pip wheel --disable-pip-version-check -q --no-deps -w _build/coursework/wheel .
+	@rm -rf _build/coursework/wheel
+	$(BIN)/python -m hatchling build -t wheel -d _build/coursework/wheel
 	$(BIN)/python -m coursework.tools.assign --wheel _build/coursework/wheel/*.whl
 
 grade: .submissions .venv/.coursework
@@ -143,6 +167,11 @@ grade: .submissions .venv/.coursework
 test-coursework: coursework
 	$(BIN)/pytest -n 2 --dist worksteal coursework/tests
 
+pins: .venv/.pins
+	$(BIN)/uv pip compile -q --universal --python-version 3.11.5 --no-emit-package runproofs \
+	  --annotation-style line --custom-compile-command "make pins" $(if $(UPGRADE),--upgrade) \
+	  requirements*.txt -o constraints.txt
+
 clean:   # all but the copies that make lab opened, which are the reader's
 	rm -rf $(filter-out _build/lab,$(wildcard _build/* _build/.[a-z]*))
 
@@ -152,33 +181,17 @@ clean:   # all but the copies that make lab opened, which are the reader's
 	$(BIN)/pip install --disable-pip-version-check -q -r requirements.txt -c constraints.txt
 	@touch $@
 
-.venv/.lab: .venv/.done
-	$(BIN)/pip install --disable-pip-version-check -q jupyterlab -c constraints.txt
-	@mkdir -p $(LAB) && echo '$(ASK_NOBODY)' > $(LAB)/overrides.json
+.venv/.%: requirements-%.txt .venv/.done
+	$(BIN)/pip install --disable-pip-version-check -q $(if $(filter agreement,$*),--no-deps) -r $< -c constraints.txt
 	@touch $@
 
-.venv/.site: requirements-site.txt .venv/.done
-	$(BIN)/pip install --disable-pip-version-check -q -r requirements-site.txt -c constraints.txt
-	@touch $@
+.venv/.coursework: requirements-site.txt
 
-.venv/.coursework: requirements-coursework.txt requirements-site.txt .venv/.done
-	$(BIN)/pip install --disable-pip-version-check -q -r requirements-coursework.txt -r requirements-site.txt -c constraints.txt
-	@touch $@
-
-.venv/.agreement: requirements-agreement.txt .venv/.done
-	$(BIN)/pip install --disable-pip-version-check -q --no-deps -r requirements-agreement.txt
-	@touch $@
-
-.venv/.convex: requirements-convex.txt .venv/.done
-	$(BIN)/pip install --disable-pip-version-check -q -r requirements-convex.txt -c constraints.txt
-	@touch $@
-
-.venv/.dask: requirements-dask.txt .venv/.done
-	$(BIN)/pip install --disable-pip-version-check -q -r requirements-dask.txt -c constraints.txt
-	@touch $@
+$(LAB)/overrides.json: .venv/.lab
+	@mkdir -p $(LAB) && echo '$(ASK_NOBODY)' > $@
 
 mutants: N ?= 200
 mutants: SEED ?= 0
 mutants: JOBS ?= 2
 mutants: .venv/.done
-	$(BIN)/python tests/mutants.py $(N) --seed $(SEED) --jobs $(JOBS) --module "$(MODULE)" --out "$(OUT)"
+	$(BIN)/python tests/tools/mutants.py $(N) --seed $(SEED) --jobs $(JOBS) --module "$(MODULE)" --out "$(OUT)"

@@ -3,10 +3,10 @@
 import math
 import resource
 from functools import partial
-from time import process_time
 
 import numpy as np
 import torch
+from timing import absent, in_turn, ratio
 from torch import nn
 
 from runproofs.adversarial import attacks, margin_attacks
@@ -26,19 +26,8 @@ except ImportError:
 torch.set_num_threads(1)
 
 
-def in_turn(functions, repeats=7):
-    """Least processor time of each function, called in turn so that all meet the same load."""
-    best = dict.fromkeys(functions, math.inf)
-    for _ in range(repeats):
-        for name, f in functions.items():
-            start = process_time()
-            f()
-            best[name] = min(best[name], process_time() - start)
-    return best
-
-
 def trained_network():
-    """A network with 256 hidden units trained on the digits, and 1000 of them."""
+    """A network with 256 hidden units trained on the digits, and the digits."""
     data = digits()
     x = torch.tensor(data.pixels, dtype=torch.float32).reshape(-1, 1, 8, 8)
     y = torch.tensor(data.labels)
@@ -49,16 +38,18 @@ def trained_network():
         optimizer.zero_grad()
         nn.functional.cross_entropy(model(x), y).backward()
         optimizer.step()
-    return model.eval(), x[:1000], y[:1000]
+    return model.eval(), x, y
 
 
 def others(norm, model, x, y, eps, step, steps):
-    """The same attack by the installed packages."""
+    """The same attack by the packages of the field; None for one that is not installed."""
+    yield "foolbox", None
     if foolbox:
         wrapped = foolbox.PyTorchModel(model, bounds=(0, 1), device="cpu")
         attack = {math.inf: foolbox.attacks.LinfPGD, 2: foolbox.attacks.L2PGD}[norm]
         attack = attack(abs_stepsize=step, steps=steps, random_start=False)
         yield "foolbox", lambda: attack(wrapped, x, y, epsilons=eps)[1]
+    yield "torchattacks", None
     if torchattacks:
         kind = {math.inf: torchattacks.PGD, 2: torchattacks.PGDL2}[norm]
         yield (
@@ -68,22 +59,32 @@ def others(norm, model, x, y, eps, step, steps):
 
 
 def pgd():
-    """PGD, 40 steps on 1000 digits: milliseconds, and ratio to ours"""
-    if not (foolbox or torchattacks):
-        yield "foolbox and torchattacks are not installed (requirements-agreement.txt): ours only."
-    model, x, y = trained_network()
-    for norm, eps, step in ((math.inf, 0.1, 0.01), (2, 0.6, 0.1)):
+    """PGD, 40 steps on digits: milliseconds, and ratio to ours"""
+    if not (foolbox and torchattacks):
+        yield "foolbox or torchattacks is not installed (requirements-agreement.txt)."
+    model, images, labels = trained_network()
+    for norm, eps, step, n in (
+        (norm, *size, n)
+        for n in (1000, 10)
+        for norm, size in ((math.inf, (0.1, 0.01)), (2, (0.6, 0.1)))
+    ):
+        x, y = images[:n], labels[:n]
         ours = partial(
             attacks.pgd, model, x, y, norm=norm, eps=eps, step_size=step, steps=40, normalize=True
         )
         functions = {"this book": ours} | dict(others(norm, model, x, y, eps, step, 40))
-        times = in_turn(functions, 25)
+        present = {name: f for name, f in functions.items() if f}
+        times = dict(zip(present, in_turn(present.values(), 1e-3, rounds=12), strict=True))
+        kernel = f"attacks.pgd, norm {norm}, {n} digits"
         for name, f in functions.items():
+            start = f"norm {norm:3}, {n:4} digits  {name:14}"
+            if f is None:
+                absent(kernel, name)
+                yield f"{start}not installed"
+                continue
             success = (attacks.margin(model(f()), y) < 0).double().mean()
-            yield (
-                f"norm {norm:3}  {name:14}{1e3 * times[name]:9.1f}"
-                f"{times[name] / times['this book']:7.2f}    success {success:.3f}"
-            )
+            times_ours = 1.0 if f is ours else ratio(kernel, name, times[name], times["this book"])
+            yield f"{start}{1e3 * times[name]:9.2f}{times_ours:7.2f}    success {success:.3f}"
 
 
 def hidden_space():
@@ -103,21 +104,26 @@ def hidden_space():
             loss="reflected", clip=None, best_iterate=True,
         ),
     }  # fmt: skip
-    times = in_turn(functions)
+    times = dict(zip(functions, in_turn(functions.values(), 0.05, rounds=7), strict=True))
     results = [f() for f in functions.values()]
     points = [torch.as_tensor(getattr(result, "point", result)) for result in results]
     for (name, t), u in zip(times.items(), points, strict=True):
+        fastest = times["hidden space"]
+        ours = name == "hidden space"
+        slower = 1.0 if ours else ratio("margin_attacks.pgd_hidden", name, t, fastest)
         yield (
-            f"{name:16}{1e3 * t:9.1f}{t / times['hidden space']:7.1f}"
+            f"{name:16}{1e3 * t:9.1f}{slower:7.1f}"
             f"    largest difference {(u - points[0]).abs().max():.0e}"
         )
 
 
 def grids():
-    """Figure 6-2, the best 1000 of 512,000,000 points: seconds, all of them and pruned"""
+    """Figure 6-2, the best 1000 of 512,000,000 points: seconds, all of them and pruned, ratio"""
     for reading in READINGS:
-        times = in_turn({f: partial(f, 1000, reading) for f in (grid_topk, grid_topk_pruned)}, 1)
-        yield f"{reading:16}" + "".join(f"{t:9.3f}" for t in times.values())
+        ways = [partial(f, 1000, reading) for f in (grid_topk, grid_topk_pruned)]
+        every, pruned = in_turn(ways, 1e-3, rounds=1)
+        slower = ratio(f"grid_topk_pruned, {reading}", "all points", every, pruned)
+        yield f"{reading:16}{every:9.3f}{pruned:9.3f}{slower:9.1f}"
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     yield f"Largest memory of this process, torch included: {peak:.0f} MiB."
 

@@ -6,7 +6,7 @@ from time import process_time
 
 import numpy as np
 import torch
-from bench_shallow import seconds
+from timing import in_turn, ratio, seconds
 
 from runproofs.linalg import root_and_inverse
 from runproofs.linear import deep
@@ -49,9 +49,12 @@ def subregularizers():
         weights = network([d] * (k + 2), rng)
         rivals = (deep.subregularizers_over_pivots, over_pivots_once, deep.subregularizers)
         a, b, c = (seconds(partial(f, weights), 0.1) for f in rivals)
+        name = f"deep.subregularizers, k = {k}, d = {d}"
+        literal = ratio(name, "over pivots, literally", a, c)
+        once = ratio(name, "over pivots, products once", b, c)
         yield (
-            f"k = {k}, d = {d:2}{(1 + d) ** k - 1:9}{1e3 * a:10.2f}{a / c:8.0f}"
-            f"{1e3 * b:15.2f}{b / c:8.0f}{1e3 * c:11.3f}"
+            f"k = {k}, d = {d:2}{(1 + d) ** k - 1:9}{1e3 * a:10.2f}{literal:8.0f}"
+            f"{1e3 * b:15.2f}{once:8.0f}{1e3 * c:11.3f}"
         )
     for name, f in (
         ("subregularizers", deep.subregularizers),
@@ -107,11 +110,10 @@ def sampled_training():
         options["generator"] = torch.Generator().manual_seed(0)
         plain = partial(plain_steps, target, 0.5, batch, steps)
         batched = partial(deep.train_sampled, target.numpy(), theta, weights, **options)
-        # in turn, so that both meet the same load
-        pairs = [(seconds(plain, 0.01), seconds(batched, 0.01)) for _ in range(7)]
-        a, b = np.min(pairs, axis=0) / [steps, steps * len(theta)]
+        a, b = in_turn((plain, batched), 0.01, rounds=7) / [steps, steps * len(theta)]
+        faster = ratio(f"deep.train_sampled, batch {batch}", "torch, one run", a, b)
         hours = b * len(theta) * 41 * 16010 / 3600
-        yield f"batch {batch:5}   {1e6 * a:9.1f}{1e6 * b:9.1f}{a / b:9.1f}{hours:18.2f} hours"
+        yield f"batch {batch:5}   {1e6 * a:9.1f}{1e6 * b:9.1f}{faster:9.1f}{hours:18.2f} hours"
     weights = [torch.randn(41, d, d) / d**0.5 for _ in range(3)]
     start = process_time()
     deep.train_exact(target.numpy(), theta, weights, steps=5, step_size=1e-4)
@@ -142,7 +144,8 @@ def second_moments():
         b = seconds(partial(root_and_inverse, C))
         _, inverse = root_and_inverse(C)
         error = np.linalg.norm(inverse @ C @ inverse - np.eye(d), 2)
-        yield f"d = {d:3}   {1e3 * a:9.2f}{1e3 * b:9.2f}{a / b:7.1f}{error:21.1e}"
+        faster = ratio(f"root_and_inverse, d = {d}", "four factorizations", a, b)
+        yield f"d = {d:3}   {1e3 * a:9.2f}{1e3 * b:9.2f}{faster:7.1f}{error:21.1e}"
 
 
 def enumerated_in_a_loop(weights, X, Y, theta):
@@ -161,7 +164,8 @@ def enumeration():
         a = seconds(partial(enumerated_in_a_loop, weights, X, Y, 0.7))
         b = seconds(partial(deep.objective_by_enumeration, weights, X, Y, 0.7))
         what = f"2^{nodes} masks, {samples} samples"
-        yield f"{what:24}{1e3 * a:9.2f}{1e3 * b:9.2f}{a / b:7.1f}"
+        faster = ratio(f"deep.objective_by_enumeration, {what}", "mask by mask", a, b)
+        yield f"{what:24}{1e3 * a:9.2f}{1e3 * b:9.2f}{faster:7.1f}"
 
 
 TABLES = [subregularizers, second_moments, enumeration, sampled_training]

@@ -3,7 +3,7 @@
 from functools import partial
 
 import numpy as np
-from bench_shallow import seconds
+from timing import in_turn, ratio
 
 from runproofs.adversarial.worst_case import worst_case
 from runproofs.networks.two_layer import TwoLayerNetwork
@@ -44,11 +44,10 @@ def worst_cases():
         x, y = rng.standard_normal((n, 2)), rng.choice([-1.0, 1.0], n)
         each = partial(plain, net.W, net.a, net.alpha, x, y, 0.8)
         sweep = partial(worst_case, net, x, y, 0.8)
-        # in turn, so that both meet the same load
-        pairs = [(seconds(each, 0.05), seconds(sweep, 0.05)) for _ in range(7)]
-        a, b = 1e6 * np.min(pairs, axis=0) / n
+        a, b = 1e6 * in_turn((each, sweep), 0.05, rounds=7) / n
+        faster = ratio(f"worst_case, m = {m}", "each sector by itself", a, b)
         largest = np.abs(each() - sweep().margin).max()
-        yield f"m = {m:4}  {n:7}{a:10.1f}{b:9.1f}{a / b:8.1f}{largest:13.0e}"
+        yield f"m = {m:4}  {n:7}{a:10.1f}{b:9.1f}{faster:8.1f}{largest:13.0e}"
 
 
 TABLES = [worst_cases]

@@ -4,7 +4,7 @@ from functools import partial
 
 import numpy as np
 import torch
-from bench_shallow import in_turn
+from timing import in_turn, ratio
 
 from runproofs.linear import ratings as factors
 
@@ -58,9 +58,11 @@ def steps():
         draw = factors._masks(RATE, np.random.default_rng(1), memory)
         calls.append(partial(in_place, U, V, *batch, draw, work))
         dense, sparse, ours = 1e3 * in_turn(calls, 0.1)
+        name = f"a step of SGD on ratings, d = {width}"
         yield (
             f"d = {width:3}  {dense:9.2f}{sparse:9.2f}{ours:8.2f}"
-            f"{dense / ours:15.0f}{sparse / ours:15.1f}"
+            f"{ratio(name, 'torch, dense gradients', dense, ours):15.0f}"
+            f"{ratio(name, 'torch, sparse gradients', sparse, ours):15.1f}"
         )
 
 

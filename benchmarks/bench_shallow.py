@@ -1,11 +1,11 @@
 """Benchmarks of Chapter 2: equalizers, objectives, descents, and SGD with dropout."""
 
 from functools import cache, partial
-from time import process_time
 
 import numpy as np
 import torch
 from scipy.optimize import minimize
+from timing import in_turn, ratio, seconds
 
 from runproofs.linalg import isotropic_law, psd_sqrt, with_spectrum
 from runproofs.linear import landscape, shallow
@@ -17,28 +17,11 @@ from runproofs.linear.equalize import (
     plane_rotations,
     rotate,
 )
-from runproofs.linear.training import train_linear
+from runproofs.linear.shallow_training import train_linear
 from runproofs.masks import expectation
 from runproofs.training import cosine_schedule
 
 torch.set_num_threads(1)
-
-
-def seconds(f, budget=0.3):
-    """Least processor time of a call of f, after one that warms up, within about the budget."""
-    f()  # the first one also pays for memory that the next ones find ready
-    best, spent = np.inf, 0.0
-    while spent < budget:
-        start = process_time()
-        f()
-        elapsed = process_time() - start
-        best, spent = min(best, elapsed), spent + elapsed
-    return best
-
-
-def in_turn(calls, budget, rounds=5):
-    """`seconds` of each call, the least of some rounds in which all meet the same load."""
-    return np.min([[seconds(f, budget) for f in calls] for _ in range(rounds)], axis=0)
 
 
 def spread(X):
@@ -77,6 +60,8 @@ def equalizers():
         at_256 = times[sizes.index(256)]
         if name.endswith("printed"):
             printed = at_256
+        if name.startswith(("plane", "Fourier")):  # the product is the floor, no rival
+            ratio(f"{name}, r = 256", "Algorithm 2 as printed", printed, at_256)
         exponent = np.polyfit(np.log(tried[-4:]), np.log(times[-4:]), 1)[0]
         cells = "".join(f"{1e3 * t:9.2f}" for t in times) + f"{'-':>9}" * (7 - len(tried))
         yield f"{name:24}{cells}   r^{exponent:.1f}  {printed / at_256:12.0f}"
@@ -109,6 +94,8 @@ def objectives():
         rows["with psd_sqrt(C)"].append(seconds(partial(psd_sqrt, given[-1])))
     for name, times in rows.items():
         yield f"{name:24}" + "".join(f"{1e3 * t:9.2f}" for t in times)
+    for d0, peer, ours in zip((64, 200, 400, 800), rows["formula"], rows["checked"], strict=True):
+        ratio(f"shallow.objective with checks, d0 = {d0}", "the bare formula", peer, ours)
     ratios = np.divide(rows["checked"], rows["formula"])
     yield f"{'checked / formula':24}" + "".join(f"{ratio:9.1f}" for ratio in ratios)
 
@@ -147,7 +134,8 @@ def descents():
         ours = partial(landscape.descend, M, r, 0.5, 5, 0)
         assert np.allclose(plain().min(), ours().values.min(), rtol=1e-9)
         a, b = in_turn((plain, ours), 0.01, rounds=3)
-        yield f"{f'{d} x {d}, r = {r}':24}{1e3 * a:9.1f}{1e3 * b:9.1f}{a / b:9.1f}"
+        faster = ratio(f"descend, {d} x {d}, r = {r}", "with checks in the loop", a, b)
+        yield f"{f'{d} x {d}, r = {r}':24}{1e3 * a:9.1f}{1e3 * b:9.1f}{faster:9.1f}"
 
 
 def mask_by_mask(U, V, X, Y, theta):
@@ -171,7 +159,8 @@ def enumerations():
         assert np.isclose(mask_by_mask(*given), shallow.objective_by_enumeration(*given))
         a = seconds(partial(mask_by_mask, *given))
         b = seconds(partial(shallow.objective_by_enumeration, *given))
-        yield f"{f'r = {r}, {2**r} masks':24}{1e3 * a:9.2f}{1e3 * b:9.2f}{a / b:9.1f}"
+        faster = ratio(f"shallow.objective_by_enumeration, {2**r} masks", "mask by mask", a, b)
+        yield f"{f'r = {r}, {2**r} masks':24}{1e3 * a:9.2f}{1e3 * b:9.2f}{faster:9.1f}"
 
 
 def plain_loop(M, theta, U, V, steps, step_size, generator):
@@ -200,11 +189,10 @@ def algorithm_1():
             target = torch.as_tensor(M, dtype=dtype)
             plain = partial(plain_loop, target, theta, U[0].clone(), V[0].clone(), **options)
             batched = partial(train_linear, M, theta, U, V, **options)
-            # in turn, so that both meet the same load
-            pairs = [(seconds(plain, 0.01), seconds(batched, 0.01)) for _ in range(5)]
-            a, b = np.min(pairs, axis=0) / [steps, steps * runs]
+            a, b = in_turn((plain, batched), 0.01) / [steps, steps * runs]
             name = f"{str(dtype).removeprefix('torch.')}, r = {r}"
-            yield f"{name:24}{1e6 * a:9.2f}{1e6 * b:9.2f}{a / b:9.1f}"
+            faster = ratio(f"train_linear, {name}", "a plain loop, one run", a, b)
+            yield f"{name:24}{1e6 * a:9.2f}{1e6 * b:9.2f}{faster:9.1f}"
             if dtype == torch.float32:
                 minutes += 3 * runs * 10**5 * b / 60
     yield f"The six panels of Figure 2-3 at full scale, in float32: {minutes:.1f} minutes."

@@ -4,7 +4,7 @@ from functools import partial
 
 import numpy as np
 import torch
-from bench_shallow import in_turn
+from timing import in_turn, ratio
 from torch.nn.functional import linear
 
 from runproofs.networks import subnetworks
@@ -53,9 +53,11 @@ def products():
         one, *others = (np.array([np.asarray(z) for z in way()]) for way in ways)
         assert np.abs(others - one).max() <= 1e-5 * np.abs(one).max()
         slow, middle, fast = 1e3 * in_turn(ways, 0.2)
+        name = f"subnetworks.logits, {side} x {side}, m = {width}"
+        ratio(name, "what is below the mask once", middle, fast)
         yield (
             f"{side:2} x {side:2}, m = {width:4}    {slow:8.0f}{middle:8.0f}{fast:9.1f}"
-            f"{slow / fast:18.0f}"
+            f"{ratio(name, 'one pass for each mask', slow, fast):18.0f}"
         )
 
 

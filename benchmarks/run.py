@@ -1,6 +1,7 @@
 """Print how the library's algorithms compare in time with the plain or printed ones.
 
 Times depend on the machine and its load; ratios, measured in one run, depend on them much less.
+The last table is a summary: each algorithm, its peer, and the ratio of their times.
 Run as `python benchmarks/run.py [word]`: all tables, or those whose title contains the word.
 """
 
@@ -16,6 +17,7 @@ import bench_ratings
 import bench_shallow
 import bench_subnetworks
 import bench_surprises
+from timing import summary
 
 if __name__ == "__main__":
     word = " ".join(sys.argv[1:])
@@ -34,3 +36,6 @@ if __name__ == "__main__":
             print(f"\n{title}\n")
             for row in table():
                 print("  " + row, flush=True)
+    print("\nSummary\n")
+    for row in summary():
+        print("  " + row)

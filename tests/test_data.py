@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
 from runproofs import data
-from runproofs.data import DataError, Source, parse_dat, parse_idx, parse_ratings
+from runproofs.data import DataError, _parse_dat, _parse_idx, _parse_ratings, _Source
 
 LINES = "196\t242\t3\t881250949\n186\t302\t5\t891717742\n"
 
@@ -43,7 +43,7 @@ def idx(array):
 
 
 def source(payload, path="set/file.gz", url="http://127.0.0.1:9/file.gz", md5="0" * 32, member=""):
-    return Source(path, url, md5, hashlib.sha256(payload).hexdigest(), member)
+    return _Source(path, url, md5, hashlib.sha256(payload).hexdigest(), member)
 
 
 def place(folder, path, content):
@@ -58,7 +58,7 @@ def place(folder, path, content):
 @settings(max_examples=30)
 @given(arrays(np.uint8, array_shapes(min_dims=1, max_dims=4, min_side=0, max_side=5)))
 def test_idx_round_trip(array):
-    parsed = parse_idx(idx(array), "file")
+    parsed = _parse_idx(idx(array), "file")
     assert parsed.shape == array.shape
     assert parsed.dtype == np.uint8
     np.testing.assert_array_equal(parsed, array)
@@ -68,7 +68,7 @@ def test_idx_round_trip(array):
 def test_idx_never_guesses(rest, start):
     """What is read is exactly what was written; the rest is refused."""
     with contextlib.suppress(DataError):
-        assert idx(parse_idx(start + rest, "file")) == start + rest
+        assert idx(_parse_idx(start + rest, "file")) == start + rest
 
 
 @pytest.mark.parametrize(
@@ -92,7 +92,7 @@ def test_idx_never_guesses(rest, start):
 )
 def test_idx_refuses(payload, sentence):
     with pytest.raises(DataError) as refusal:
-        parse_idx(payload, "train-images")
+        _parse_idx(payload, "train-images")
     assert str(refusal.value).startswith("train-images ")
     assert sentence in str(refusal.value)
 
@@ -106,7 +106,7 @@ rating_rows = st.tuples(
 @given(st.lists(rating_rows, min_size=1, max_size=20))
 def test_ratings_round_trip(rows):
     text = "".join("\t".join(map(str, row)) + "\n" for row in rows)
-    ratings = parse_ratings(text, "u.data")
+    ratings = _parse_ratings(text, "u.data")
     assert all(column.dtype == np.int64 for column in ratings)
     assert list(zip(*(column.tolist() for column in ratings), strict=True)) == rows
 
@@ -128,13 +128,13 @@ def test_ratings_round_trip(rows):
 )
 def test_ratings_refuse_a_line(line):
     with pytest.raises(DataError, match=r"^u\.data, line 3 must be four integers") as refusal:
-        parse_ratings(LINES + line + "\n" + LINES, "u.data")
+        _parse_ratings(LINES + line + "\n" + LINES, "u.data")
     assert str(refusal.value).endswith(f"but it is {line!r}.")
 
 
 def test_ratings_refuse_an_empty_file():
     with pytest.raises(DataError, match=r"^u\.data holds no rating\.$"):
-        parse_ratings("", "u.data")
+        _parse_ratings("", "u.data")
 
 
 def dat(rows):
@@ -151,7 +151,7 @@ half_rows = st.lists(st.tuples(ids, ids, half_stars, ids), min_size=1, max_size=
 @given(whole_rows, half_rows)
 def test_dat_round_trip(whole, half):
     for rows, is_whole in ((whole, True), (half, False)):
-        ratings = parse_dat(dat(rows), "ratings.dat", whole=is_whole)
+        ratings = _parse_dat(dat(rows), "ratings.dat", whole=is_whole)
         expected = [(user, item, float(stars), time) for user, item, stars, time in rows]
         assert list(zip(*(column.tolist() for column in ratings), strict=True)) == expected
         kinds = ["i", "i", "i" if is_whole else "f", "i"]
@@ -161,7 +161,7 @@ def test_dat_round_trip(whole, half):
 def test_dat_ends_with_or_without_a_new_line():
     lines = b"1::1193::5::978300760\r\n1::661::3::978302109"
     for text in (lines, lines + b"\n"):
-        assert parse_dat(text, "ratings.dat", whole=True).item.tolist() == [1193, 661]
+        assert _parse_dat(text, "ratings.dat", whole=True).item.tolist() == [1193, 661]
 
 
 @pytest.mark.parametrize(
@@ -186,15 +186,15 @@ def test_dat_refuses_a_line(line, whole):
     good = dat([(1, 1193, 5, 978300760), (1, 661, 3, 978302109)])
     sentence = r"^ratings\.dat, line 3 must be user, item, rating and timestamp, separated by ::"
     with pytest.raises(DataError, match=sentence) as refusal:
-        parse_dat(good + line.encode() + b"\n" + good, "ratings.dat", whole=whole)
+        _parse_dat(good + line.encode() + b"\n" + good, "ratings.dat", whole=whole)
     assert str(refusal.value).endswith(f"but it is {line!r}.")
 
 
 def test_dat_refuses_half_stars_among_whole_ones_and_an_empty_file():
     with pytest.raises(DataError, match=r"line 1 .* with 1 to 5 stars, but it is '1::2::3\.5::4'"):
-        parse_dat(b"1::2::3.5::4\n", "ratings.dat", whole=True)
+        _parse_dat(b"1::2::3.5::4\n", "ratings.dat", whole=True)
     with pytest.raises(DataError, match=r"^ratings\.dat holds no rating\.$"):
-        parse_dat(b"", "ratings.dat", whole=False)
+        _parse_dat(b"", "ratings.dat", whole=False)
 
 
 # The data sets -----------------------------------------------------------------------------------
@@ -243,11 +243,16 @@ def test_mnist_refuses_another_split():
         data.mnist("validation")
 
 
+def test_movielens_refuses_another_size():
+    with pytest.raises(ValueError, match=r"size must be one of \['100k', '1m', '10m'\]"):
+        data.movielens("20m")
+
+
 def test_movielens_reads_plain_text(monkeypatch, tmp_path):
     place(tmp_path, "ml-100k/u.data", LINES.encode())
     monkeypatch.setattr(data, "MOVIELENS_100K", source(LINES.encode(), "ml-100k/u.data"))
     monkeypatch.setenv("HEURISTICS_DATA", str(tmp_path))
-    ratings = data.movielens_100k()
+    ratings = data.movielens("100k")
     assert ratings.user.tolist() == [196, 186]
     assert ratings.rating.tolist() == [3, 5]
 
@@ -273,17 +278,17 @@ def zipped(monkeypatch, tmp_path):
 def test_movielens_reads_the_zipped_archives(zipped):
     zipped("1m", dat([(1, 1193, 5, 978300760), (6040, 661, 3, 978302109)]))
     zipped("10m", dat([(1, 122, 5, 838985046), (71567, 65133, "3.5", 838983525)]))
-    assert data.movielens_1m().rating.tolist() == [5, 3]
-    assert data.movielens_1m().rating.dtype == np.int64
-    assert data.movielens_10m().rating.tolist() == [5, 3.5]
-    assert data.movielens_10m().user.tolist() == [1, 71567]
+    assert data.movielens("1m").rating.tolist() == [5, 3]
+    assert data.movielens("1m").rating.dtype == np.int64
+    assert data.movielens("10m").rating.tolist() == [5, 3.5]
+    assert data.movielens("10m").user.tolist() == [1, 71567]
 
 
 def test_movielens_refuses_another_archive(zipped):
     path = zipped("10m", dat([(1, 122, 5, 838985046)]))
     path.write_bytes(path.read_bytes()[:-1])
     with pytest.raises(DataError, match=r"ml-10m\.zip is not the known ml-10m\.zip: the SHA-256"):
-        data.movielens_10m()
+        data.movielens("10m")
 
 
 # Files that are missing or wrong -----------------------------------------------------------------
@@ -294,9 +299,9 @@ def test_movielens_refuses_another_archive(zipped):
     [
         (data.mnist, "mnist/train-images-idx3-ubyte.gz"),
         (lambda: data.mnist("test"), "mnist/t10k-images-idx3-ubyte.gz"),
-        (data.movielens_100k, "ml-100k/u.data"),
-        (data.movielens_1m, "ml-1m.zip"),
-        (data.movielens_10m, "ml-10m.zip"),
+        (lambda: data.movielens("100k"), "ml-100k/u.data"),
+        (lambda: data.movielens("1m"), "ml-1m.zip"),
+        (lambda: data.movielens("10m"), "ml-10m.zip"),
     ],
 )
 def test_a_missing_file_names_the_way_out(monkeypatch, tmp_path, load, file):
@@ -313,7 +318,7 @@ PAYLOAD = idx(np.arange(100, dtype=np.uint8))
 def read_placed(monkeypatch, tmp_path, content):
     place(tmp_path, "set/file.gz", content)
     monkeypatch.setenv("HEURISTICS_DATA", str(tmp_path))
-    return data.read(source(PAYLOAD))
+    return data._read(source(PAYLOAD))
 
 
 @pytest.mark.parametrize("level", [0, 1, 9])
@@ -373,8 +378,8 @@ def test_a_download_is_cached(served):
     contents, asked, address = served
     contents["/file.gz"] = gzip.compress(PAYLOAD)
     wanted = source(PAYLOAD, url=f"{address}/file.gz", md5=md5(contents["/file.gz"]))
-    assert data.read(wanted) == PAYLOAD
-    assert data.read(wanted) == PAYLOAD
+    assert data._read(wanted) == PAYLOAD
+    assert data._read(wanted) == PAYLOAD
     assert asked == ["/file.gz"]
 
 
@@ -383,7 +388,7 @@ def test_a_broken_file_in_the_cache_is_downloaded_again(served):
     contents["/file.gz"] = gzip.compress(PAYLOAD)
     wanted = source(PAYLOAD, url=f"{address}/file.gz", md5=md5(contents["/file.gz"]))
     place(data.CACHE, "file.gz", contents["/file.gz"][:20])
-    assert data.read(wanted) == PAYLOAD
+    assert data._read(wanted) == PAYLOAD
     assert asked == ["/file.gz"]
 
 
@@ -398,9 +403,9 @@ def test_a_member_of_a_downloaded_archive(served):
         LINES.encode(), "ml-100k/u.data", f"{address}/ml.zip", md5(archive.getvalue()),
         member="ml-100k/u.data",
     )  # fmt: skip
-    assert data.read(wanted) == LINES.encode()
+    assert data._read(wanted) == LINES.encode()
     with pytest.raises(DataError, match=r"ml\.zip cannot be read: .*no item named 'u\.item'"):
-        data.read(wanted._replace(member="u.item"))
+        data._read(wanted._replace(member="u.item"))
 
 
 @pytest.mark.parametrize("path", ["/file.gz", "/gone.gz"])  # not the known bytes; not there
@@ -408,7 +413,7 @@ def test_a_failed_download_names_the_way_out(served, path):
     contents, _, address = served
     contents["/file.gz"] = b"something else"
     with pytest.raises(DataError, match="could not be downloaded from") as refusal:
-        data.read(source(PAYLOAD, url=address + path))
+        data._read(source(PAYLOAD, url=address + path))
     for part in (address + path, "HEURISTICS_DATA", "set/file.gz", "data.digits()"):
         assert part in str(refusal.value)
 
@@ -418,5 +423,5 @@ def test_an_unwritable_cache_is_named(monkeypatch, tmp_path, served):
     place(tmp_path, "occupied", b"a file where the cache should be")
     monkeypatch.setattr(data, "CACHE", tmp_path / "occupied" / "cache")
     with pytest.raises(DataError, match=r"into the cache .*occupied/cache .*Not a directory"):
-        data.read(source(PAYLOAD, url=f"{address}/file.gz"))
+        data._read(source(PAYLOAD, url=f"{address}/file.gz"))
     assert asked == []

@@ -7,13 +7,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from runproofs.linalg import (
+    _symmetric_part,
+    column_norms,
     isotropic_law,
     nuclear_norm,
     psd_sqrt,
     random_orthogonal,
     root_and_inverse,
     shrink,
-    symmetric_part,
     symmetric_with_spectrum,
     with_spectrum,
 )
@@ -114,7 +115,7 @@ def test_rounding_may_look_asymmetric_or_negative():
 def test_symmetric_part_is_the_nearest_symmetric_matrix(d, seed):
     rng = np.random.default_rng(seed)
     M, B = rng.standard_normal((2, d, d))
-    S = symmetric_part(M)
+    S = _symmetric_part(M)
     assert (S == S.T).all()
     assert ((M - S) * (B + B.T)).sum() == pytest.approx(0, abs=1e-12)
 
@@ -173,6 +174,18 @@ def test_extreme_scales(scale):
 nan = float("nan")
 
 
+def test_column_norms_are_exact_where_the_plain_formula_is_and_keep_infinities():
+    np.testing.assert_array_equal(
+        column_norms(np.array([[3.0, 0, 1e300], [4, 0, 0]])), [5, 0, 1e300]
+    )
+    np.testing.assert_array_equal(column_norms(np.array([[5e-324]])), [5e-324])
+    with np.errstate(over="ignore"):
+        norms = column_norms(np.array([[np.inf, np.nan, 1.0], [1, 1, 0]]))
+    np.testing.assert_array_equal(norms, [np.inf, np.nan, 1])
+    X = np.random.default_rng(0).standard_normal((50, 40))
+    np.testing.assert_array_equal(column_norms(X), np.sqrt((X * X).sum(0)))
+
+
 @pytest.mark.parametrize(
     ("call", "sentence"),
     [
@@ -195,7 +208,7 @@ nan = float("nan")
             "rank must be an integer that is at least 1, but it was 0",
         ),
         (lambda: shrink(np.ones((2, 2, 2)), 1), "X must be a matrix, but it has 3 axes"),
-        (lambda: symmetric_part(np.ones((2, 3))), r"M must be a square matrix.*\(2, 3\)"),
+        (lambda: _symmetric_part(np.ones((2, 3))), r"M must be a square matrix.*\(2, 3\)"),
         (
             lambda: psd_sqrt([[0, 1], [0, 0]]),
             "C must be symmetric, but it differs from its transpose",
@@ -219,7 +232,7 @@ nan = float("nan")
         ),
         (lambda: random_orthogonal(True, 0), "n must be an integer .* but it was True"),
         (lambda: with_spectrum(2, 0, [1], 0), "d0 must be an integer that is at least 1"),
-        (lambda: with_spectrum(2, 2, [1, -1], 0), "sigma must have entries that are at least 0"),
+        (lambda: with_spectrum(2, 2, [1, -1], 0), "every entry of sigma must be at least 0"),
         (lambda: with_spectrum(2, 2, [[1]], 0), r"sigma must be a non-empty vector.*\(1, 1\)"),
         (lambda: with_spectrum(3, 2, [1, 1, 1], 0), "sigma must have at most .* 2 entries.* has 3"),
     ],

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from instances import linear_problem as problem
 
+from helpers.instances import linear_problem as problem
 from runproofs.linalg import isotropic_law
 from runproofs.linear import shallow
 from runproofs.linear.shallow import objective, objective_by_enumeration
-from runproofs.masks import all_masks, expectation
+from runproofs.masks import all_masks, all_signs, expectation
 
 seeds = st.integers(0, 2**32 - 1)
 rates = st.floats(0.05, 1)
@@ -139,11 +139,16 @@ U, V = np.ones((2, 3)), np.ones((4, 3))
         (lambda: all_masks(0, 0.5), "r must be an integer that is at least 1"),
         (lambda: all_masks(2.0, 0.5), "r must be an integer"),
         (lambda: all_masks(21, 0.5), "at most 20"),
+        (lambda: all_signs(0), "n must be an integer that is at least 1"),
+        (lambda: all_signs(21), "n must be an integer .* at most 20, to list all"),
         (lambda: all_masks(2, 0), "theta must be a keep probability"),
         (lambda: all_masks(2, 1.5), "theta must be a keep probability"),
         (lambda: all_masks(2, Fraction(0)), "theta must be .* it was 0"),
         (lambda: all_masks(2, 1 + Fraction(1, 10**20)), "theta must be a keep probability"),
-        (lambda: all_masks(2, "0.5"), "theta must be a number"),
+        (
+            lambda: all_masks(2, "0.5"),
+            "theta must be a keep probability .* not an array of real numbers",
+        ),
         (lambda: expectation(np.sum, 2, math.nan), "theta must have finite entries"),
         (lambda: isotropic_law(0), "d must be an integer"),
         (lambda: objective_by_enumeration(U, V, np.ones((1, 5)), np.ones((1, 2)), 0.5), "X must"),
@@ -163,3 +168,13 @@ def test_twenty_units_are_allowed():
     b, p = all_masks(20, 0.5)
     assert len(b) == 2**20
     assert p.sum() == 1
+
+
+@pytest.mark.parametrize("n", [1, 2, 5, 20])
+def test_all_signs_are_there_once(n):
+    signs = all_signs(n)
+    assert signs.dtype.kind == "i"
+    assert signs.shape == (2**n, n)
+    assert (np.abs(signs) == 1).all()
+    numbers = (signs > 0) @ (1 << np.arange(n))
+    np.testing.assert_array_equal(numbers, np.arange(2**n))

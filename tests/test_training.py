@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from runproofs.training import Recorder, cosine_schedule, step_decay, step_sizes
+from runproofs.training import Recorder, _step_sizes, cosine_schedule, step_decay
 
 
 def test_cosine_schedule_falls_from_its_start_to_zero():
@@ -24,8 +24,8 @@ def test_step_decay_falls_at_every_multiple():
 
 
 def test_step_sizes_of_numbers_and_functions():
-    assert [step_sizes(0.25)(t) for t in (0, 7)] == [0.25, 0.25]
-    assert [step_sizes(lambda t: t / 4)(t) for t in (0, 1, 8)] == [0, 0.25, 2]
+    assert [_step_sizes(0.25)(t) for t in (0, 7)] == [0.25, 0.25]
+    assert [_step_sizes(lambda t: t / 4)(t) for t in (0, 1, 8)] == [0, 0.25, 2]
 
 
 @pytest.mark.parametrize(
@@ -62,15 +62,15 @@ def test_recorder_without_observer():
 @pytest.mark.parametrize(
     ("call", "sentence"),
     [
-        (lambda: cosine_schedule(0, 10), "initial must be a number larger than 0"),
+        (lambda: cosine_schedule(0, 10), "initial must be a number that is larger than 0"),
         (lambda: cosine_schedule(0.1, 0), "steps must be an integer that is at least 1"),
-        (lambda: step_decay(0, 1, 1), "initial must be a number larger than 0"),
-        (lambda: step_decay(1, -1, 1), "factor must be a number larger than 0"),
+        (lambda: step_decay(0, 1, 1), "initial must be a number that is larger than 0"),
+        (lambda: step_decay(1, -1, 1), "factor must be a number that is larger than 0"),
         (lambda: step_decay(1, 1, 0.5), "every must be an integer that is at least 1"),
-        (lambda: step_sizes(0), "step_size must be a number larger than 0"),
-        (lambda: step_sizes("fast"), "step_size must be a number"),
-        (lambda: step_sizes(lambda t: -t)(1), "step_size must be finite and at least 0, but at 1"),
-        (lambda: step_sizes(lambda t: math.inf)(0), "step_size must be finite .* at 0 it was inf"),
+        (lambda: _step_sizes(0), "step_size must be a number that is larger than 0"),
+        (lambda: _step_sizes("fast"), "step_size must be a number"),
+        (lambda: _step_sizes(lambda t: -t)(1), "step_size must be finite and at least 0, but at 1"),
+        (lambda: _step_sizes(lambda t: math.inf)(0), "step_size must be finite .* at 0 it was inf"),
         (lambda: Recorder(None, 0, 5), "every must be an integer that is at least 1"),
         (lambda: Recorder(None, [1, 0.5], 5), "every must be an integer that is at least 1"),
         (lambda: Recorder(lambda: [1], 1, 5)(0), "observe must return a dict of arrays"),

@@ -42,8 +42,9 @@ document.addEventListener("DOMContentLoaded", () => {
 const openNamed = () => {
   const named = document.getElementById(decodeURIComponent(location.hash.slice(1)));
   for (const details of named?.querySelectorAll("details.evidence") ?? []) details.open = true;
-  if (named?.matches("details.api")) {
-    named.open = true;
+  if (named?.matches("dt.sig")) {
+    for (const details of [named.closest("details"), named.nextElementSibling.querySelector("details")])
+      if (details) details.open = true;
     named.scrollIntoView();
   }
 };

@@ -1,6 +1,7 @@
 // The search page: where a word is a title, or the name of a statement, before where it only occurs.
 Scorer.score = ([page, , anchor, , score]) =>
   score + (anchor ? 5 : 0) - (/\/(companions|back)\//.test(page) ? 1 : 0);
+Scorer.objPrio[1] = 0;  // functions: after the statement of the same name
 
 // Excerpts without code, without what was measured, and without the source of formulas.
 const wholeText = Search.htmlToText;

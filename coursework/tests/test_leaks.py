@@ -59,10 +59,14 @@ def parts(cell):
 
 
 def trivial(line):
-    """Whether a line is one that anybody writes anywhere: so also the head of a short loop."""
+    """Whether a line is one that anybody writes anywhere.
+
+    So also the head of a short loop, and of a call of NumPy whose arguments stand below it.
+    """
     head = line.startswith("for") and line.endswith(":") and len(line) < 25
+    call = bool(re.fullmatch(r"(assert)?np\.\w+\(", line))
     anybodys = ("import", "from", "#", "$$", "plt.", "ax.", "axis.", "fig,", "figure,")
-    return head or line.startswith(anybodys)
+    return head or call or line.startswith(anybodys)
 
 
 def texts(path, content):

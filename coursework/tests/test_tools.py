@@ -77,8 +77,8 @@ def test_the_zip_for_a_server_holds_the_library(name):
     ("file", "old", "new", "told"),
     [
         ("NAME.md", "name: rate", "name: rate: 2", "question 3"),
-        ("NAME.md", "failure_message: Copy one", "failure_message: Copy: one", "test of predict"),
-        ("NAME.md", "failure_message: Copy one", "failure_message: Copy # one", "test of predict"),
+        ("NAME.md", "failure_message: The exp", "failure_message: The: exp", "test of predict"),
+        ("NAME.md", "failure_message: The exp", "failure_message: The # exp", "test of predict"),
         ("NAME.md", "hidden: true", "hidden", "test of predict"),
         ("wrong.yml", "predict:", "predicted:", "no question predicted"),
         ("wrong.yml", "predict:", "predict: [", "wrong.yml"),

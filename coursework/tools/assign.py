@@ -89,13 +89,8 @@ def run_otter(notebook, out):
 
 def pins():
     """The exact versions of what a student needs beside the library."""
-    root = sources.COURSEWORK.parent
-    lines = (root / "requirements-coursework.txt").read_text() + (
-        root / "constraints.txt"
-    ).read_text()
-    wanted = {tool.replace("-", "_") for tool in TOOLS}
-    lines = [line.split("#")[0].strip() for line in lines.splitlines()]
-    return [line for line in lines if line.split("==")[0].replace("-", "_") in wanted]
+    lines = (sources.COURSEWORK.parent / "constraints.txt").read_text("utf-8").splitlines()
+    return [line.split("#")[0].strip() for line in lines if line.split("==")[0] in TOOLS]
 
 
 def key(source):

@@ -1,13 +1,64 @@
-"""Checks of arguments, made once at the public boundary; each failure is one sentence."""
+"""Checks of arguments, made once at the public boundary; each failure is one sentence.
 
+`numbers` is the general one. Its bounds are keywords of whatever checks numbers here: `above` and
+`below` are left out, `least` and `most` are let in.
+"""
+
+import operator
 from fractions import Fraction
-from numbers import Integral
+from numbers import Integral, Rational
 
 import numpy as np
 
+BOUNDS = {
+    "above": ("larger than", operator.gt),
+    "least": ("at least", operator.ge),
+    "below": ("below", operator.lt),
+    "most": ("at most", operator.le),
+}
 
-def _floats(name, x, allowed):
-    """x as a float64 array of finite real numbers."""
+
+def numbers(name, x, *, batch=None, exact=False, wanted=None, **bounds):
+    """x as a float64 array with entries within the bounds.
+
+    batch: its shape, if it is no number; any shape if None. exact: a Fraction is let in, and stays
+    one. wanted: what the sentence asks for, the bounds in words if None. NaN is refused, and so is
+    infinity, unless it is `most`.
+    """
+    wanted = wanted or _in_words(bounds) or "a number or an array of numbers"
+    if not (exact and isinstance(x, Fraction)):
+        x = _floats(name, x, wanted, infinite=bounds.get("most") == np.inf)
+    if batch is not None and x.shape not in ((), tuple(batch)):
+        raise ValueError(
+            f"{name} must be a number or have shape {tuple(batch)}, but its shape is {x.shape}."
+        )
+    _check_bounds(name, x, wanted, bounds)
+    return x
+
+
+def number(name, x, *, exact=False, wanted=None, **bounds):
+    """x as a float within the bounds; exact and wanted as in `numbers`."""
+    wanted = wanted or ("a number" + f" that is {_in_words(bounds)}" * bool(bounds))
+    x = numbers(name, x, exact=exact, wanted=wanted, **bounds)
+    if np.ndim(x) != 0:
+        raise ValueError(f"{name} must be {wanted}, but its shape is {x.shape}.")
+    return x if isinstance(x, Fraction) else float(x)
+
+
+def _in_words(bounds):
+    finite = [f"{BOUNDS[key][0]} {bound}" for key, bound in bounds.items() if bound != np.inf]
+    return " and ".join(finite) + (", or infinity" if len(finite) < len(bounds) else "")
+
+
+def _check_bounds(name, x, wanted, bounds):
+    for key, bound in bounds.items():
+        if not np.all(BOUNDS[key][1](x, bound)):
+            worst = np.min(x) if key in ("above", "least") else np.max(x)
+            raise ValueError(f"{name} must be {wanted}, but it was {worst}.")
+
+
+def _floats(name, x, allowed, infinite=False):
+    """x as a float64 array of real numbers; of finite ones, unless infinite (NaN fails later)."""
     try:
         array = np.asarray(x)
     except (ValueError, TypeError, RuntimeError):  # ragged lists, tensors elsewhere or with grad
@@ -17,7 +68,7 @@ def _floats(name, x, allowed):
     if array.dtype.kind not in "iuf":
         raise ValueError(f"{name} must be {allowed}, but it is not an array of real numbers.")
     array = array.astype(np.float64, copy=False)
-    if not np.isfinite(array).all():
+    if not (infinite or np.isfinite(array).all()):
         raise ValueError(f"{name} must have finite entries, but it contains NaN or infinity.")
     return array
 
@@ -93,25 +144,20 @@ def _check_definite(name, values):
         )
 
 
-def vector(name, x):
-    """x as a one-dimensional, non-empty float64 array."""
+def vector(name, x, *, size=None, **bounds):
+    """x as a one-dimensional, non-empty float64 array, of that size, with entries within bounds."""
     x = _floats(name, x, "a vector")
     if x.ndim != 1 or x.size == 0:
         raise ValueError(f"{name} must be a non-empty vector, but its shape is {x.shape}.")
+    if size not in (None, x.size):
+        raise ValueError(f"{name} must have {size} entries, but it has {x.size}.")
+    _check_bounds(f"every entry of {name}", x, _in_words(bounds), bounds)
     return x
-
-
-def spectrum(name, sigma):
-    """sigma as a vector with entries that are at least 0."""
-    sigma = vector(name, sigma)
-    if sigma.min() < 0:
-        raise ValueError(f"{name} must have entries that are at least 0, but one is {sigma.min()}.")
-    return sigma
 
 
 def probabilities(name, x, n):
     """x as n entries that are at least 0 and have the sum 1, to 1e-9."""
-    x = spectrum(name, x)
+    x = vector(name, x, least=0)
     if len(x) != n or abs(x.sum() - 1) > 1e-9:
         raise ValueError(
             f"{name} must be {n} probabilities of sum 1, but it has {len(x)} entries "
@@ -167,51 +213,32 @@ def hidden_widths(widths, *, rank=0):
     return widths
 
 
-def rates(lam):
-    """lam as an array, of any shape, of numbers that are at least 0."""
-    lam = _floats("lam", lam, "a number or an array of numbers")
-    if lam.size == 0 or lam.min() < 0:
-        raise ValueError(f"lam must be at least 0, but it was {lam}.")
-    return lam
-
-
-def nonnegative(name, x):
-    """x as a float, 0 or larger."""
-    x = _floats(name, x, "a number")
-    if x.ndim != 0 or x < 0:
-        raise ValueError(f"{name} must be a number that is at least 0, but it was {x}.")
-    return float(x)
-
-
-def positive(name, x):
-    """x as a float larger than 0."""
-    x = _floats(name, x, "a number")
-    if x.ndim != 0 or x <= 0:
-        raise ValueError(f"{name} must be a number larger than 0, but it was {x}.")
-    return float(x)
-
-
 def keep_probability(theta, *, exact=False, name="theta"):
-    """theta as a float in (0, 1]; with exact=True a Fraction stays one."""
-    if not isinstance(theta, Fraction):
-        theta = _floats(name, theta, "a number")
-    if np.ndim(theta) != 0 or not 0 < theta <= 1:
-        raise ValueError(f"{name} must be a keep probability in (0, 1], but it was {theta}.")
-    return theta if exact and isinstance(theta, Fraction) else float(theta)
+    """theta as a float in (0, 1]; a Fraction is let in, and with exact=True it stays one."""
+    wanted = "a keep probability in (0, 1]"
+    theta = number(name, theta, exact=True, wanted=wanted, above=0, most=1)
+    return theta if exact else float(theta)
 
 
 def drop_probability(p):
     """p as a float in [0, 1)."""
-    p = _floats("p", p, "a number")
-    if p.ndim != 0 or not 0 <= p < 1:
-        raise ValueError(f"p must be a drop probability in [0, 1), but it was {p}.")
-    return float(p)
+    return number("p", p, wanted="a drop probability in [0, 1)", least=0, below=1)
 
 
-def positive_integer(name, n):
-    """n as an int, 1 or larger; a float such as 3.0 is refused."""
-    if not isinstance(n, Integral) or isinstance(n, bool) or n < 1:
-        raise ValueError(f"{name} must be an integer that is at least 1, but it was {n!r}.")
+def rational(name, x):
+    """x as a Fraction that is at least 0; decimals are refused, since they only look exact."""
+    if not isinstance(x, Rational) or isinstance(x, bool) or x < 0:
+        raise ValueError(f"{name} must be an integer or a Fraction, at least 0, but it was {x!r}.")
+    return Fraction(x)
+
+
+def positive_integer(name, n, *, why="", **bounds):
+    """n as an int within the bounds, 1 or larger; 3.0 is refused. why: ends the demand."""
+    bounds = {"least": 1} | bounds
+    wanted = f"an integer that is {_in_words(bounds)}{why}"
+    if not isinstance(n, Integral) or isinstance(n, bool):
+        raise ValueError(f"{name} must be {wanted}, but it was {n!r}.")
+    _check_bounds(name, n, wanted, bounds)
     return int(n)
 
 
@@ -232,35 +259,6 @@ def generator(rng):
             f"rng must be a NumPy Generator or a seed, an integer that is at least 0, "
             f"but it was {rng!r}."
         ) from None
-
-
-def slope(alpha):
-    """alpha as a float64 array with entries in [0, 1], of any shape."""
-    alpha = _floats("alpha", alpha, "a slope or an array of slopes")
-    if alpha.size and not (alpha.min() >= 0 and alpha.max() <= 1):
-        raise ValueError(f"alpha must lie in [0, 1], but it was {alpha}.")
-    return alpha
-
-
-def at_least_zero(name, x):
-    """x as a float64 array with entries that are at least 0, of any shape."""
-    x = _floats(name, x, "a number or an array of numbers")
-    if x.size and x.min() < 0:
-        raise ValueError(f"{name} must be at least 0, but it was {x.min()}.")
-    return x
-
-
-def above_zero(name, x):
-    """x as a float64 array with entries larger than 0, of any shape."""
-    x = _floats(name, x, "a number or an array of numbers")
-    if x.size and x.min() <= 0:
-        raise ValueError(f"{name} must be larger than 0, but it was {x.min()}.")
-    return x
-
-
-def reals(name, x):
-    """x as a float64 array of any shape."""
-    return _floats(name, x, "a number or an array of numbers")
 
 
 def points(name, x, d, *, axes=None):

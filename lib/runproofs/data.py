@@ -57,7 +57,7 @@ class Ratings(NamedTuple):
     timestamp: np.ndarray
 
 
-class Source(NamedTuple):
+class _Source(NamedTuple):
     """A file of a data set: where it lies in HEURISTICS_DATA, where it comes from, its hashes."""
 
     path: str
@@ -69,7 +69,7 @@ class Source(NamedTuple):
 
 def _mnist(name, md5, sha256):
     url = f"https://ossci-datasets.s3.amazonaws.com/mnist/{name}.gz"
-    return Source(f"mnist/{name}.gz", url, md5, sha256)
+    return _Source(f"mnist/{name}.gz", url, md5, sha256)
 
 
 MNIST = {
@@ -98,7 +98,7 @@ MNIST = {
         ),
     ),
 }
-MOVIELENS_100K = Source(
+MOVIELENS_100K = _Source(
     "ml-100k/u.data",
     "https://files.grouplens.org/datasets/movielens/ml-100k.zip",
     "0e33842e24a9c977be4e0107933c0723",
@@ -107,7 +107,7 @@ MOVIELENS_100K = Source(
 )
 MOVIELENS = {  # an archive and the file in it, by name
     "1m": (
-        Source(
+        _Source(
             "ml-1m.zip",
             "https://files.grouplens.org/datasets/movielens/ml-1m.zip",
             "c4d9eecfca2ab87c1945afe126590906",
@@ -116,7 +116,7 @@ MOVIELENS = {  # an archive and the file in it, by name
         "ml-1m/ratings.dat",
     ),
     "10m": (
-        Source(
+        _Source(
             "ml-10m.zip",
             "https://files.grouplens.org/datasets/movielens/ml-10m.zip",
             "ce571fd55effeba0271552578f2648bd",
@@ -125,7 +125,7 @@ MOVIELENS = {  # an archive and the file in it, by name
         "ml-10M100K/ratings.dat",
     ),
 }
-CIFAR_10 = Source(
+CIFAR_10 = _Source(
     "cifar-10-binary.tar.gz",
     "https://www.cs.toronto.edu/~kriz/cifar-10-binary.tar.gz",
     "c32a1d4ab5d03f1284b67883e8d87530",
@@ -153,7 +153,7 @@ def mnist(split: str = "train") -> Images:
     """
     if split not in MNIST:
         raise ValueError(f"split must be one of {sorted(MNIST)}, but it was {split!r}.")
-    images, labels = (parse_idx(read(source), source.path) for source in MNIST[split])
+    images, labels = (_parse_idx(_read(source), source.path) for source in MNIST[split])
     return Images(images.astype(np.float32) / np.float32(255), labels.astype(np.int64))
 
 
@@ -164,46 +164,31 @@ def cifar10(split: str = "train") -> Images:
     """
     if split not in CIFAR_10_FILES:
         raise ValueError(f"split must be one of {sorted(CIFAR_10_FILES)}, but it was {split!r}.")
-    with tarfile.open(fileobj=io.BytesIO(read(CIFAR_10))) as archive:
+    with tarfile.open(fileobj=io.BytesIO(_read(CIFAR_10))) as archive:
         parts = [archive.extractfile(name).read() for name in CIFAR_10_FILES[split]]
-    return parse_cifar(b"".join(parts), CIFAR_10.path)
+    return _parse_cifar(b"".join(parts), CIFAR_10.path)
 
 
-def movielens_100k() -> Ratings:
-    """MovieLens 100K: 100,000 ratings of 1,682 films by 943 users, in the order of the file.
+def movielens(size: str = "100k") -> Ratings:
+    """The ratings of MovieLens 100K, 1M or 10M, in the order of the file: "100k", "1m", "10m".
 
-    Raises DataError when the file is missing or corrupt.
+    100,000 ratings of 1,682 films by 943 users; 1,000,209 by 6,040 users; 10,000,054 in half stars.
+    In the last two ids have gaps, and the last takes about 2 GB of memory. Raises ValueError for
+    another size, DataError when the file is missing or corrupt.
     """
-    payload = read(MOVIELENS_100K)
-    return parse_ratings(payload.decode("ascii"), MOVIELENS_100K.path)
-
-
-def movielens_1m() -> Ratings:
-    """MovieLens 1M: 1,000,209 ratings by 6,040 users; ids of films have gaps.
-
-    Raises DataError when the archive is missing or corrupt.
-    """
-    return _movielens("1m", whole=True)
-
-
-def movielens_10m() -> Ratings:
-    """MovieLens 10M: 10,000,054 ratings in half stars; ids of users and films have gaps.
-
-    Raises DataError when the archive is missing or corrupt. Takes about 2 GB of memory.
-    """
-    return _movielens("10m", whole=False)
-
-
-def _movielens(name: str, whole: bool) -> Ratings:
-    source, member = MOVIELENS[name]
-    with zipfile.ZipFile(io.BytesIO(read(source))) as archive:
-        return parse_dat(archive.read(member), member, whole=whole)
+    if size == "100k":
+        return _parse_ratings(_read(MOVIELENS_100K).decode("ascii"), MOVIELENS_100K.path)
+    if size not in MOVIELENS:
+        raise ValueError(f"size must be one of {['100k', *MOVIELENS]}, but it was {size!r}.")
+    source, member = MOVIELENS[size]
+    with zipfile.ZipFile(io.BytesIO(_read(source))) as archive:
+        return _parse_dat(archive.read(member), member, whole=size == "1m")
 
 
 # Parsers -----------------------------------------------------------------------------------------
 
 
-def parse_idx(payload: bytes, name: str) -> np.ndarray:
+def _parse_idx(payload: bytes, name: str) -> np.ndarray:
     """The array of unsigned bytes, with 1 to 4 axes, in a decompressed IDX file.
 
     `name` stands in the DataError raised for a wrong magic number, header or length.
@@ -228,7 +213,7 @@ def parse_idx(payload: bytes, name: str) -> np.ndarray:
     return np.frombuffer(payload, np.uint8, offset=start).reshape(shape)
 
 
-def parse_cifar(payload: bytes, name: str) -> Images:
+def _parse_cifar(payload: bytes, name: str) -> Images:
     """Images (n, 3, 32, 32) and labels of CIFAR-10's binary format: a label and 3072 pixels each.
 
     `name` stands in the DataError raised for another length, or a label that is none of 0..9.
@@ -242,7 +227,7 @@ def parse_cifar(payload: bytes, name: str) -> Images:
     return Images(pixels, records[:, 0].astype(np.int64))
 
 
-def parse_ratings(text: str, name: str) -> Ratings:
+def _parse_ratings(text: str, name: str) -> Ratings:
     """The ratings in lines of user, item, rating, timestamp, separated by tabs.
 
     `name` stands in the DataError raised for a line that is not four integers, or out of range.
@@ -261,7 +246,7 @@ def parse_ratings(text: str, name: str) -> Ratings:
     return Ratings(*np.array(rows).astype(np.int64).T.copy())
 
 
-def parse_dat(payload: bytes, name: str, *, whole: bool) -> Ratings:
+def _parse_dat(payload: bytes, name: str, *, whole: bool) -> Ratings:
     """The ratings in lines of user, item, rating, timestamp, separated by `::`.
 
     whole: 1 to 5 stars; else 0.5 to 5 in half stars. `name` stands in the DataError raised for a
@@ -287,7 +272,7 @@ def parse_dat(payload: bytes, name: str, *, whole: bool) -> Ratings:
 # Files -------------------------------------------------------------------------------------------
 
 
-def read(source: Source) -> bytes:
+def _read(source: _Source) -> bytes:
     """The decompressed bytes of a file, from HEURISTICS_DATA or the cache, with the right hash.
 
     Raises DataError when the file is missing, cannot be downloaded or decompressed, or has
@@ -321,7 +306,7 @@ def _decompress(content: bytes, name: str, member: str) -> bytes:
     return content
 
 
-def _fetch(source: Source) -> Path:
+def _fetch(source: _Source) -> Path:
     """The file in the cache, downloaded if it is not there yet."""
     name = source.url.rpartition("/")[2]
     try:

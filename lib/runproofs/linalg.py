@@ -1,4 +1,4 @@
-"""Linear algebra of the book: nuclear norm, shrinkage, prescribed spectra, PSD roots."""
+"""Linear algebra of the book: norms, shrinkage, prescribed spectra, PSD roots."""
 
 import numpy as np
 
@@ -18,6 +18,18 @@ def nuclear_norm(X):
     return np.linalg.svd(X, compute_uv=False).sum(-1)
 
 
+def column_norms(X, xp=np):
+    """The norms (..., r) of the columns of X (..., d, r), whose squares may over- or underflow.
+
+    X: a NumPy array or, with xp=torch, a tensor, of floating-point numbers; nothing is checked.
+    Columns are scaled by a power of two, which is exact, to entries of order 1. Cost O(dr).
+    """
+    largest = xp.amax(xp.abs(X.detach() if xp is not np else X), -2)
+    largest = xp.where(xp.isfinite(largest) & (largest > 0), largest, 1)
+    power = largest / (2 * xp.frexp(largest)[0])
+    return power * ((X / power[..., None, :]) ** 2).sum(-2) ** 0.5
+
+
 def shrink(X, alpha, rank=None):
     """Singular-value soft threshold S_alpha(X_rank) of the best rank-`rank` approximation of X.
 
@@ -31,14 +43,14 @@ def shrink(X, alpha, rank=None):
     [[0.0, 0.0, 0.0], [0.0, -3.0, 0.0]]
     """
     X = arguments.matrix("X", X)
-    alpha = arguments.nonnegative("alpha", alpha)
+    alpha = arguments.number("alpha", alpha, least=0)
     W, s, Yt = np.linalg.svd(X, full_matrices=False)
     if rank is not None:
         s[arguments.positive_integer("rank", rank) :] = 0
     return (W * np.maximum(s - alpha, 0)) @ Yt
 
 
-def symmetric_part(M):
+def _symmetric_part(M):
     """(M + M^T) / 2 of a square (d, d) matrix; ValueError for any other. Cost: O(d^2)."""
     M = arguments.matrix("M", M, square=True)
     return M / 2 + M.T / 2  # halved first, so that the sum cannot overflow
@@ -89,7 +101,7 @@ def with_spectrum(d2, d0, sigma, rng):
     """
     d2 = arguments.positive_integer("d2", d2)
     d0 = arguments.positive_integer("d0", d0)
-    sigma = arguments.spectrum("sigma", sigma)
+    sigma = arguments.vector("sigma", sigma, least=0)
     if sigma.size > min(d2, d0):
         raise ValueError(
             f"sigma must have at most min(d2, d0) = {min(d2, d0)} entries, but it has {sigma.size}."
@@ -108,7 +120,7 @@ def symmetric_with_spectrum(mu, rng):
     """
     mu = arguments.vector("mu", mu)
     W = random_orthogonal(mu.size, rng)
-    return symmetric_part((W * mu) @ W.T)
+    return _symmetric_part((W * mu) @ W.T)
 
 
 def isotropic_law(d, rng=None):

@@ -1,4 +1,4 @@
-"""Dropout masks, all of them, and exact expectations over them."""
+"""Dropout masks and vectors of signs, all of them, and exact expectations over masks."""
 
 from fractions import Fraction
 
@@ -20,14 +20,25 @@ def all_masks(r, theta):
     >>> b.tolist(), [str(x) for x in p]
     ([[0, 0], [1, 0], [0, 1], [1, 1]], ['1/9', '2/9', '2/9', '4/9'])
     """
-    r = arguments.positive_integer("r", r)
+    r = arguments.positive_integer("r", r, most=20, why=", to list all 2^r masks")
     theta = arguments.keep_probability(theta, exact=True)
-    if r > 20:
-        raise ValueError(f"r must be at most 20 to list all 2^r masks, but it was {r}.")
     number = object if isinstance(theta, Fraction) else float
     b = np.arange(2**r)[:, None] >> np.arange(r) & 1
     law = np.array([theta**k * (1 - theta) ** (r - k) for k in range(r + 1)], dtype=number)
     return b.astype(number), law[b.sum(axis=1)]
+
+
+def all_signs(n):
+    """All 2^n vectors of n signs, n = 1 to 20, as integers (2^n, n).
+
+    They come in the order of `all_masks`, with -1 for its 0. Raises ValueError for a bad n.
+    Cost: O(n 2^n).
+
+    >>> all_signs(2).tolist()
+    [[-1, -1], [1, -1], [-1, 1], [1, 1]]
+    """
+    n = arguments.positive_integer("n", n, most=20, why=", to list all 2^n sign vectors")
+    return 2 * all_masks(n, 0.5)[0].astype(int) - 1
 
 
 def expectation(f, r, theta):

@@ -16,7 +16,7 @@ def cosine_schedule(initial, steps):
     >>> [round(cosine_schedule(0.2, 100)(t), 3) for t in (0, 50, 100)]
     [0.2, 0.1, 0.0]
     """
-    initial = arguments.positive("initial", initial)
+    initial = arguments.number("initial", initial, above=0)
     steps = arguments.positive_integer("steps", steps)
     return lambda t: initial * (1 + cos(pi * t / steps)) / 2
 
@@ -30,19 +30,20 @@ def step_decay(initial, factor, every):
     >>> [step_decay(0.5, 0.25, 10)(t) for t in (0, 9, 10, 20)]
     [0.5, 0.5, 0.125, 0.03125]
     """
-    initial, factor = arguments.positive("initial", initial), arguments.positive("factor", factor)
+    initial = arguments.number("initial", initial, above=0)
+    factor = arguments.number("factor", factor, above=0)
     every = arguments.positive_integer("every", every)
     return lambda t: initial * factor ** (t // every)
 
 
-def step_sizes(step_size):
+def _step_sizes(step_size):
     """A function of the step t = 0, 1, ..., from a function or from a number.
 
     step_size: larger than 0, or a function whose values are at least 0. Returns a function that
     raises ValueError when it meets another value. Cost: O(1) a call.
     """
     if not callable(step_size):
-        constant = arguments.positive("step_size", step_size)
+        constant = arguments.number("step_size", step_size, above=0)
         return lambda t: constant
 
     def checked(t):

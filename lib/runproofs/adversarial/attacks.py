@@ -8,12 +8,14 @@ gradients of its parameters.
 """
 
 import math
-from functools import partial
+from functools import cache, partial
 
 import torch
 from torch.nn.functional import cross_entropy, log_softmax, softplus
 
 from runproofs import _arguments as arguments
+
+_BOX = (0.0, 1.0)  # known to be finite, so that the default is not checked at every call
 
 
 def margin(logits, y):
@@ -67,7 +69,7 @@ LOSSES = {
 }
 
 
-def fgsm(model, x, y, *, eps, loss="ce", clip=(0, 1)):
+def fgsm(model, x, y, *, eps, loss="ce", clip=_BOX):
     """Fast gradient sign method: one step of eps along the sign of the gradient.
 
     Arguments, result and errors as in `pgd`. Cost: one gradient.
@@ -98,7 +100,7 @@ def pgd(
     loss="ce",
     reduction="sum",
     normalize=False,
-    clip=(0, 1),
+    clip=_BOX,
     random_start=False,
     best_iterate=False,
     generator=None,
@@ -123,6 +125,8 @@ def pgd(
     _check_inputs(x, clip)
     objective = _checked_options(norm, loss, reduction)
     eps, steps = _nonnegative("eps", eps, x.dtype), arguments.positive_integer("steps", steps)
+    if not callable(step_size):
+        step_size = _nonnegative("step_size", step_size, x.dtype)
     x = x.detach()
     u, project = x, _projection(x, norm, eps, clip)
     if random_start:
@@ -131,18 +135,19 @@ def pgd(
                 f"generator must be a torch.Generator on the device of x, but it was {generator!r}."
             )
         u = project(x + _random(x, norm, eps, generator))
-    best, least, labels = x, None, None
+    best, least, labels, ones = x, None, None, None
     for t in range(steps):
         with torch.enable_grad():
-            u = u.detach().requires_grad_()
-            logits = _logits(model, u)
-            labels = _labels(y, logits) if labels is None else labels
-            g = _gradient(objective(logits, labels), u)
-        u = u.detach()
+            point = u.detach().requires_grad_()
+            logits = _logits(model, point)
+            if labels is None:
+                labels, ones = _labels(y, logits), logits.new_ones(len(x))
+            g = _gradient(objective(logits, labels), point, ones)
         if best_iterate:
             best, least = _keep(best, least, u, logits, labels)
-        eta = step_size(t) if callable(step_size) else step_size
-        eta = _nonnegative("step_size", eta, x.dtype)
+        eta = step_size
+        if callable(step_size):
+            eta = _nonnegative("step_size", step_size(t), x.dtype)
         if reduction == "mean" and not normalize:
             eta /= len(x)
         u = project(_ascend(u, g, eta, norm, normalize))
@@ -153,7 +158,7 @@ def pgd(
         return _keep(best, least, u, _logits(model, u), labels)[0]
 
 
-def all_targets(model, x, y, *, clip=(0, 1), **options):
+def all_targets(model, x, y, *, clip=_BOX, **options):
     """For each wrong class j, `pgd` on ln p_j - ln p_y = f_j - f_y; the result of least margin.
 
     model: at least two logits. Options as in `pgd`, without loss and best_iterate, which is on.
@@ -183,27 +188,42 @@ def _targeted(target, logits, y):
 
 def _lengths(v):
     """2-norms (n, 1, ..., 1), larger than 0; also where the squares under- or overflow."""
-    flat, limits = v.flatten(1), torch.finfo(v.dtype)
-    lengths = flat.norm(dim=1)
-    if not ((lengths > limits.tiny**0.5 / limits.eps) & (lengths < math.inf)).all():
-        scale = flat.abs().amax(1).clamp_min(limits.tiny)
-        lengths = scale * (flat / scale[:, None]).norm(dim=1).clamp_min(1)
+    axes = tuple(range(1, v.ndim))
+    lengths = torch.linalg.vector_norm(v, dim=axes, keepdim=True)
+    least, largest = lengths.aminmax()
+    if not (least.item() > _shortest(v.dtype) and largest.item() < math.inf):
+        limits = torch.finfo(v.dtype)
+        scale = v.abs().amax(axes, keepdim=True).clamp_min(limits.tiny)
+        lengths = torch.linalg.vector_norm(v / scale, dim=axes, keepdim=True)
+        lengths = scale * lengths.clamp_min(1)
         _check_finite(lengths / limits.eps)  # the inverse, too, is a normal number
-    return lengths.reshape(-1, *[1] * (v.ndim - 1))
+    return lengths
+
+
+@cache
+def _shortest(dtype):
+    """Length at which squares of entries begin to underflow."""
+    limits = torch.finfo(dtype)
+    return limits.tiny**0.5 / limits.eps
+
+
+def _finite(v):
+    """Whether all entries are finite: so they are if their sum is, which takes one pass."""
+    return math.isfinite(v.sum().item()) or bool(v.isfinite().all())
 
 
 def _check_finite(u):
-    if not u.isfinite().all():
+    if not _finite(u):
         raise ValueError(
             f"step_size or the gradient must be smaller: an update of x overflows {u.dtype}."
         )
 
 
-def _gradient(values, u):
+def _gradient(values, u, ones):
     """Gradient of the sum of the losses of the samples."""
     g = None
     if isinstance(values, torch.Tensor) and values.requires_grad and values.shape == u.shape[:1]:
-        (g,) = torch.autograd.grad(values, u, torch.ones_like(values), allow_unused=True)
+        (g,) = torch.autograd.grad(values, u, ones, allow_unused=True)
     if g is None:
         raise ValueError(f"model and loss must give a loss ({len(u)},) that depends on x smoothly.")
     return g
@@ -212,8 +232,10 @@ def _gradient(values, u):
 def _ascend(u, g, eta, norm, normalize):
     """u + eta g, or eta times the steepest direction; few passes over memory."""
     if normalize and norm == 2:
-        largest = torch.finfo(g.dtype).max  # instead of infinity, which times 0 is NaN
-        return torch.addcmul(u, g, (eta / _lengths(g)).clamp_max(largest))
+        factor = _lengths(g).reciprocal_().mul_(eta)
+        if eta > 1:  # instead of infinity, which times 0 is NaN
+            factor.clamp_max_(torch.finfo(g.dtype).max)
+        return torch.addcmul(u, g, factor)
     return torch.add(u, g.sign() if normalize else g, alpha=eta)
 
 
@@ -225,12 +247,13 @@ def _projection(x, norm, eps, clip):
     if norm == math.inf:
         low, high = x - eps, x + eps
         if clip is not None:
-            low, high = low.clamp_min(clip[0]), high.clamp_max(clip[1])
+            low, high = low.clamp_(*clip), high.clamp_(*clip)
         return lambda u: u.clamp_(low, high)
 
     def project(u):
         delta = u.sub_(x)
-        u = torch.addcmul(x, delta, eps / _lengths(delta).clamp_min(eps), out=delta)
+        factor = _lengths(delta).clamp_min_(eps).reciprocal_().mul_(eps)
+        u = torch.addcmul(x, delta, factor, out=delta)
         return u if clip is None else u.clamp_(*clip)
 
     return project
@@ -262,15 +285,17 @@ def _keep(best, least, u, logits, y):
 def _check_inputs(x, clip):
     if not (isinstance(x, torch.Tensor) and x.is_floating_point() and x.ndim > 1 and x.numel()):
         raise ValueError("x must be a non-empty floating-point tensor (n, ...).")
-    if not x.isfinite().all():
+    least, largest = (end.item() for end in x.aminmax())  # NaN if there is one
+    if not (math.isfinite(least) and math.isfinite(largest)):
         raise ValueError("x must have finite entries, but it contains NaN or infinity.")
     if clip is None:
         return
-    low, high = arguments.points("clip", clip, 2, axes=1)
-    if not (low <= x.min() and x.max() <= high):
+    low, high = _BOX if clip is _BOX else arguments.points("clip", clip, 2, axes=1).tolist()
+    outside = least < low or largest > high
+    if outside and ((x < low) | (x > high)).any():  # also where x rounds low and high to its dtype
         raise ValueError(
             f"x must lie in the box from {low} to {high}, or clip be another one or None, "
-            f"but its entries reach from {x.min():.4g} to {x.max():.4g}."
+            f"but its entries reach from {least:.4g} to {largest:.4g}."
         )
 
 
@@ -287,10 +312,11 @@ def _checked_options(norm, loss, reduction):
 
 def _nonnegative(name, value, dtype):
     """A number that is at least 0 and that dtype can hold."""
-    value, largest = arguments.nonnegative(name, value), torch.finfo(dtype).max
-    if value > largest:
-        raise ValueError(f"{name} must be at most {largest:.3g} in {dtype}, but it was {value}.")
-    return value
+    largest = torch.finfo(dtype).max
+    if type(value) is float and 0 <= value <= largest:  # the usual case, without an array
+        return value
+    wanted = f"a number that is at least 0 and at most {largest:.3g} in {dtype}"
+    return arguments.number(name, value, wanted=wanted, least=0, most=largest)
 
 
 def _logits(model, x):
@@ -304,7 +330,7 @@ def _checked_logits(demand, logits, n):
     shape = tuple(logits.shape)
     if shape[:1] != (n,) or len(shape) > 2 or 0 in shape:
         raise ValueError(f"{demand} logits ({n},) or ({n}, K), but their shape is {shape}.")
-    if not logits.isfinite().all():
+    if not _finite(logits):
         raise ValueError(f"{demand} finite, but there is NaN or infinity among the logits.")
     return logits[:, 0] if shape[1:] == (1,) else logits
 
@@ -320,8 +346,9 @@ def _labels(y, logits):
     if y.shape != logits.shape[:1]:
         raise ValueError(f"y must have shape ({len(logits)},), but its shape is {tuple(y.shape)}.")
     one = logits.ndim == 1
-    valid = y.abs() == 1 if one else (y >= 0) & (y < logits.shape[1]) & (y == y.long())
+    labels = y.to(logits.dtype if one else torch.long)
+    valid = y.abs() == 1 if one else labels.clamp(0, logits.shape[1] - 1) == y
     if not valid.all():
         allowed = "-1 and 1" if one else f"0 to {logits.shape[1] - 1}"
         raise ValueError(f"y must contain only labels {allowed}, but it contains {y[~valid][0]}.")
-    return y.to(logits.dtype if one else torch.long)
+    return labels

@@ -7,32 +7,18 @@ import numpy as np
 from runproofs import _arguments as arguments
 from runproofs.adversarial import margin_attacks
 
-DUAL = {1: math.inf, 2: 2, math.inf: 1}
-
-
-def dual_norm(w, p):
-    """The norm ||w||_{p*} that belongs to attacks of bounded l_p norm, 1/p + 1/p* = 1.
-
-    w: (..., d). p: 1, 2 or inf. Returns (...,). Raises ValueError for bad arguments.
-    Source: thesis, Section 1.1.
-
-    >>> [float(dual_norm([3, 4], p)) for p in (1, 2, math.inf)]
-    [4.0, 5.0, 7.0]
-    """
-    return np.linalg.norm(arguments.reals("w", w), DUAL[_order(p)], axis=-1)
-
 
 def dual_vector(w, p):
-    """A vector u with ||u||_p <= 1 and <w, u> = ||w||_{p*}: where w rises most.
+    """A vector u with ||u||_p <= 1 and <w, u> = ||w||_{p*}, 1/p + 1/p* = 1: where w rises most.
 
-    Arguments as in `dual_norm`. Returns (..., d). For p = 1 it has one entry, the first of the
+    w: (..., d). p: 1, 2 or inf. Returns (..., d). For p = 1 it has one entry, the first of the
     largest of w; for p = inf it is sgn w, with sgn 0 = 0. Raises ValueError for bad arguments.
     Source: thesis, Section 1.2.2.
 
     >>> dual_vector([3, -4], 1)
     array([ 0., -1.])
     """
-    w = arguments.reals("w", w)
+    w = arguments.numbers("w", w)
     if _order(p) == math.inf:
         return np.sign(w)
     if p == 2:
@@ -55,10 +41,10 @@ def linear_attack(w, x, y, eps, p):
     >>> linear_attack([3, 4], [1, 1], 1, 0.5, math.inf)
     array([0.5, 0.5])
     """
-    x, y = arguments.reals("x", x), np.asarray(y)
+    x, y = arguments.numbers("x", x), np.asarray(y)
     if not np.isin(y, (-1, 1)).all():
         raise ValueError(f"y must be -1 or 1, but it was {y}.")
-    return x - arguments.nonnegative("eps", eps) * y[..., None] * dual_vector(w, p)
+    return x - arguments.number("eps", eps, least=0) * y[..., None] * dual_vector(w, p)
 
 
 def project_ball(v, eps, p):
@@ -70,7 +56,7 @@ def project_ball(v, eps, p):
     >>> project_ball([2, 1], 2, 1)
     array([1.5, 0.5])
     """
-    v, eps = arguments.reals("v", v), arguments.nonnegative("eps", eps)
+    v, eps = arguments.numbers("v", v), arguments.number("eps", eps, least=0)
     if _order(p) == math.inf:
         return np.clip(v, -eps, eps)
     if p == 2:
@@ -84,6 +70,6 @@ def project_ball(v, eps, p):
 
 
 def _order(p):
-    if p not in DUAL:
+    if p not in (1, 2, math.inf):
         raise ValueError(f"p must be 1, 2 or inf, but it was {p!r}.")
     return p

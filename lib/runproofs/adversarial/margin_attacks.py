@@ -11,11 +11,10 @@ from scipy.special import expit
 
 from runproofs import _arguments as arguments
 from runproofs.networks.two_layer import (
-    batch_shape,
-    labelled,
+    _batch_shape,
+    _labelled,
+    _margin_and_gradient,
     margin,
-    margin_and_gradient,
-    reflected_loss,
 )
 
 # minus the derivative of the ascended loss with respect to the margin
@@ -38,7 +37,7 @@ def project(u, x, eps):
     >>> project([3e200, 4e200], [0, 0], 5)
     array([3., 4.])
     """
-    x = arguments.reals("x", x)
+    x = arguments.numbers("x", x)
     if x.ndim < 1 or x.shape[-1] == 0:
         raise ValueError(f"x must have a last axis that is not empty, but its shape is {x.shape}.")
     u = arguments.points("u", u, x.shape[-1])
@@ -48,7 +47,7 @@ def project(u, x, eps):
         raise ValueError(
             f"u and x must agree in their batch axes, but their shapes are {u.shape} and {x.shape}."
         ) from None
-    return _project(u, x, arguments.nonnegative("eps", eps))
+    return _project(u, x, arguments.number("eps", eps, least=0))
 
 
 def clean(network, x, y, eps):
@@ -56,7 +55,7 @@ def clean(network, x, y, eps):
 
     Arguments, result and errors as in `worst_case`. Cost: O(m d) a point.
     """
-    arguments.nonnegative("eps", eps)
+    arguments.number("eps", eps, least=0)
     x, y = _points(network, x, y)
     return Attack(x, margin(network, x, y))
 
@@ -70,7 +69,7 @@ def pgd(network, x, y, eps, *, step_size, visits, loss="reflected"):
     "reflected" as in the thesis, "ce" for the logistic loss, "margin" for minus the margin.
     Returns an `Attack`: the visited point with the least margin, the first such one.
     Raises ValueError for bad arguments. Cost: O(m d) a visit and point.
-    Source: thesis, Algorithm 5, line 3 (its text has another update, `pgd_as_printed`).
+    Source: thesis, Algorithm 5, line 3 (its text has another update).
     """
     best = None
     for visited in _visits(network, x, y, eps, step_size, visits, loss):
@@ -85,18 +84,6 @@ def pgd_path(network, x, y, eps, *, step_size, visits, loss="reflected"):
     """
     points, margins = zip(*_visits(network, x, y, eps, step_size, visits, loss), strict=True)
     return Attack(np.stack(points), np.stack(margins))
-
-
-def pgd_as_printed(network, x, y, eps, *, step_size, visits):
-    """The attack with the update in the text of Section 6.2, which adds a number to a vector.
-
-    u + step_size * reflected_loss(z(u)), added to every coordinate, without the gradient.
-    Arguments, result, errors and cost as in `pgd`.
-    """
-    best = None
-    for visited in _visits(network, x, y, eps, step_size, visits, "reflected", printed=True):
-        best = visited if best is None else _better(best, visited)
-    return best
 
 
 def pgd_hidden(
@@ -125,16 +112,11 @@ def pgd_hidden(
         raise ValueError("network must be a single network, but it is a batch of them.")
     W, a = network.W, network.a
     m, d = W.shape
-    x, y = labelled(network, arguments.points("x", x, d, axes=2), y)
+    x, y = _labelled(network, arguments.points("x", x, d, axes=2), y)
     if y.shape not in ((), (len(x),)):
         raise ValueError(f"y must have shape ({len(x)},), but its shape is {y.shape}.")
     y = np.broadcast_to(y, len(x))[:, None]
-    bias, offset = arguments.reals("bias", bias), arguments.reals("offset", offset)
-    if bias.shape not in ((), (m,)) or offset.ndim:
-        raise ValueError(
-            f"bias must be a number or have shape ({m},), and offset must be a number, "
-            f"but their shapes are {bias.shape} and {offset.shape}."
-        )
+    bias, offset = arguments.numbers("bias", bias, batch=(m,)), arguments.number("offset", offset)
     eps, eta, visits, descent = _schedule(eps, step_size, visits, loss, (len(x),))
     K, start = W @ W.T, x @ W.T + bias
     c = Kc = np.zeros_like(start)  # u - x = W^T c; rows of Kc are W (u - x)
@@ -168,8 +150,8 @@ def pgd_hidden(
 
 def _points(network, x, y):
     """Checked points and labels, the points of the whole batch shape."""
-    x, y = labelled(network, x, y)
-    return np.broadcast_to(x, (*batch_shape(network, x, y), x.shape[-1])), y
+    x, y = _labelled(network, x, y)
+    return np.broadcast_to(x, (*_batch_shape(network, x, y), x.shape[-1])), y
 
 
 def _schedule(eps, step_size, visits, loss, batch):
@@ -179,7 +161,7 @@ def _schedule(eps, step_size, visits, loss, batch):
 
     def rate(t):
         eta = step_size(t) if callable(step_size) else step_size
-        eta = arguments.at_least_zero("step_size", eta)
+        eta = arguments.numbers("step_size", eta, least=0)
         try:
             return np.broadcast_to(eta, batch)
         except ValueError:
@@ -189,19 +171,19 @@ def _schedule(eps, step_size, visits, loss, batch):
             ) from None
 
     visits = arguments.positive_integer("visits", visits)
-    return arguments.nonnegative("eps", eps), rate, visits, DESCENT[loss]
+    return arguments.number("eps", eps, least=0), rate, visits, DESCENT[loss]
 
 
-def _visits(network, x, y, eps, step_size, visits, loss, printed=False):
+def _visits(network, x, y, eps, step_size, visits, loss):
     """Yield the visited points with their margins."""
     u, y = x, y = _points(network, x, y)
     eps, eta, visits, descent = _schedule(eps, step_size, visits, loss, x.shape[:-1])
     for t in range(visits):
-        z, g = margin_and_gradient(network, u, y)
+        z, g = _margin_and_gradient(network, u, y)
         _check_margins(z)
         yield Attack(u, z)
         if t < visits - 1:
-            change = reflected_loss(z)[..., None] if printed else -descent(z)[..., None] * g
+            change = -descent(z)[..., None] * g
             u = _project(u + eta(t)[..., None] * change, x, eps)
 
 

@@ -11,9 +11,9 @@ import numpy as np
 
 from runproofs import _arguments as arguments
 from runproofs.adversarial.margin_attacks import Attack
-from runproofs.networks import arrangement
-from runproofs.networks.arrangement import as_complex, as_points
-from runproofs.networks.two_layer import batch_shape, labelled, lipschitz
+from runproofs.networks import _arrangement
+from runproofs.networks._arrangement import as_complex, as_points
+from runproofs.networks.two_layer import _batch_shape, _labelled, lipschitz
 
 CHUNK = 2**14  # candidates in the plane that are taken together: 256 KB, which stay in the cache
 MOST_UNSTABLE = 12  # units: 531441 candidates, a second or two
@@ -64,27 +64,20 @@ def plane_candidates(network, x, y, eps):
     if network.W.shape[-1] != 2:
         raise ValueError(f"network must have inputs in the plane, but d = {network.W.shape[-1]}.")
     found, _ = _plane_candidates(*_flat(network, x, y), eps)
-    batch = batch_shape(network, x, y)
+    batch = _batch_shape(network, x, y)
     return PlaneCandidates(*(as_points(c).reshape(*batch, -1, 2) for c in found))
 
 
-def robust_error(network, X, Y, eps):
+def robust_error(network, X, Y, eps, beta=0):
     """Robust error (6.1): the share of points with a negative margin somewhere in their ball.
 
-    X: (n, d), Y: (n,), n at least 1, equally likely. eps: at least 0. Returns the batch shape of
-    the networks. Raises ValueError as `worst_case`. Cost: n times that of `worst_case`.
-    Source: thesis, (6.1), where the maximum is over attacks.
+    X: (n, d), Y: (n,), n at least 1, equally likely. eps: at least 0. beta: at least 0; larger than
+    0 for the beta-robust error (6.3), the share with least margin below -beta ||W||_F. The
+    inequality is strict, and W = 0 has no error. Returns the batch shape of the networks. Raises
+    ValueError as `worst_case`. Cost: n times that of `worst_case`.
+    Source: thesis, (6.1) and (6.3), where the maximum is over attacks.
     """
-    return beta_robust_error(network, X, Y, eps, 0)
-
-
-def beta_robust_error(network, X, Y, eps, beta):
-    """beta-robust error (6.3): share of points with least margin below -beta ||W||_F.
-
-    Arguments, result, errors and cost as in `robust_error`. beta: at least 0.
-    Source: thesis, (6.3); the inequality is strict, and W = 0 has no error.
-    """
-    beta = arguments.nonnegative("beta", beta)
+    beta = arguments.number("beta", beta, least=0)
     X = arguments.points("X", X, network.W.shape[-1], axes=2)
     Y = arguments.points("Y", Y, len(X), axes=1)
     if not len(X):
@@ -101,7 +94,7 @@ def level(network, x, y, eps):
     Arguments, errors and cost as in `worst_case`; eps larger than 0, and ValueError if W or a is
     zero. Returns the batch shape. Source: beyond the thesis, Section 0.
     """
-    eps, L = arguments.positive("eps", eps), lipschitz(network)
+    eps, L = arguments.number("eps", eps, above=0), lipschitz(network)
     if not np.all(L):
         raise ValueError("network must not be zero, neither in W nor in a: it has no level.")
     return -worst_case(network, x, y, eps).margin / (eps * L)
@@ -117,8 +110,8 @@ def _plane_candidates(W, a, alpha, x, y, eps):
     ones (of rows that are zero, or equal) do no harm.
     """
     W, x = as_complex(W), as_complex(x)[:, None]
-    rays, pull = arrangement.rays_of(W), y[:, None] * a * W
-    gradients = arrangement.sector_sums(rays, pull, alpha[:, None] * pull)
+    rays, pull = _arrangement.rays_of(W), y[:, None] * a * W
+    gradients = _arrangement.sector_sums(rays, pull, alpha[:, None] * pull)
     # ray and circle: the foot of x on the line, and from there the rest of the radius along it
     turned = x * rays.direction.conj()
     rest = eps**2 - turned.imag**2
@@ -131,7 +124,7 @@ def _plane_candidates(W, a, alpha, x, y, eps):
         sectors=x - eps * (gradients / np.where(lengths > 0, lengths, 1)),
     )
     u = np.concatenate(candidates, 1)
-    g = np.take_along_axis(gradients, arrangement.sector_of(rays, u), 1)
+    g = np.take_along_axis(gradients, _arrangement.sector_of(rays, u), 1)
     return candidates, g.real * u.real + g.imag * u.imag
 
 
@@ -146,7 +139,7 @@ def _plane(W, a, alpha, x, y, eps):
 
 def _flat(network, x, y):
     """W, a, alpha, x and y with one batch axis."""
-    batch = batch_shape(network, x, y)
+    batch = _batch_shape(network, x, y)
     return [
         np.broadcast_to(array, batch + array.shape[array.ndim - core :]).reshape(-1, *tail)
         for array, core, tail in (
@@ -161,7 +154,7 @@ def _flat(network, x, y):
 
 def _in_pieces(solve, size, network, x, y, eps):
     """Flatten the batch and call solve on pieces of it, of `size` balls."""
-    batch, flat = batch_shape(network, x, y), _flat(network, x, y)
+    batch, flat = _batch_shape(network, x, y), _flat(network, x, y)
     points, margins = np.empty_like(flat[3]), np.empty_like(flat[4])
     for i in range(0, len(points), size):
         piece = slice(i, i + size)
@@ -227,4 +220,4 @@ def _unit(g):
 
 
 def _checked(network, x, y, eps):
-    return *labelled(network, x, y), arguments.nonnegative("eps", eps)
+    return *_labelled(network, x, y), arguments.number("eps", eps, least=0)

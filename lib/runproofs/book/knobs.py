@@ -13,23 +13,15 @@ so that it meets what later cells left behind; and with two other seeds, all oth
 lower and then at the upper end of their ranges. No cell may fail, so that every card stays green.
 """
 
-import argparse
 import ast
-import multiprocessing
-import os
 import re
 import sys
-import time
-import warnings
 from pathlib import Path
 from typing import NamedTuple
 
-import joblib
-import matplotlib.pyplot as plt
-from tqdm import tqdm
-
-from runproofs.book import figures
-from runproofs.book.register import BOOK, CELL, demand_clone
+from runproofs.book.pages import Cell, cells
+from runproofs.book.register import BOOK, demand_clone
+from runproofs.book.runner import Running, command, concluded, in_children, tenth
 
 KNOB = re.compile(r"(?P<name>\w+) = (?P<value>.+?)  # (?P<range>[^:]+)(: .+)?")
 TURNS = ("as printed, each cell twice", "lower ends", "upper ends")
@@ -70,10 +62,10 @@ def knob(line: str) -> Knob:
 
 def knobs(page: str) -> list[Knob]:
     """The knobs of a MyST page. ValueError unless one cell has the tag, and each line is a knob."""
-    cells = [cell["code"] for cell in CELL.finditer(page) if is_parameters(cell)]
-    if len(cells) != 1:
-        raise ValueError(f"{len(cells)} cells have the tag `parameters`, and one should.")
-    return knobs_in(cells[0])
+    found = [cell.code for cell in cells(page) if is_parameters(cell)]
+    if len(found) != 1:
+        raise ValueError(f"{len(found)} cells have the tag `parameters`, and one should.")
+    return knobs_in(found[0])
 
 
 def knobs_in(code: str) -> list[Knob]:
@@ -81,40 +73,37 @@ def knobs_in(code: str) -> list[Knob]:
     return [knob(line) for line in code.splitlines() if line and not line.startswith("#")]
 
 
-def is_parameters(cell: re.Match) -> bool:
+def is_parameters(cell: Cell) -> bool:
     """Whether a cell of a page has the tag `parameters`."""
-    return bool(re.search(r"\btags: \[.*\bparameters\b", cell["options"]))
+    return bool(re.search(r"\btags: \[.*\bparameters\b", cell.options))
 
 
-def turned(cell: re.Match, turn: int) -> str:
+def turned(cell: Cell, turn: int) -> str:
     """The code of a cell, with every knob at its lower (turn 1) or upper end (2) if it has any."""
     if turn == 0 or not is_parameters(cell):
-        return cell["code"]
-    ends = {k.name: k.lower if turn == 1 else k.upper for k in knobs_in(cell["code"])}
+        return cell.code
+    ends = {k.name: k.lower if turn == 1 else k.upper for k in knobs_in(cell.code)}
     return "\n".join(f"{name} = {end!r}" for name, end in ends.items())
 
 
 def run(path: Path, turn: int) -> list[str]:
     """What fails on a page at one turn of its knobs, in sentences. Use a child process."""
     page = path.read_text("utf-8")
-    cells, failures = list(CELL.finditer(page)), []
-    names: dict = {"__name__": "__main__"}
-    figures.animate = first_and_last
-    os.chdir(path.parent)
+    try:
+        knobs(page)
+    except ValueError as error:
+        return [str(error)]
+    running, failures = Running(path, first_and_last), []
 
     def execute(cell, when):
-        line = page.count("\n", 0, cell.start("code")) + 1
-        try:
-            exec(compile(turned(cell, turn), f"{path.name}:{line}", "exec"), names)
-        except Exception as error:
-            what = " ".join(f"{type(error).__name__}: {error}".split())
-            failures.append(f"line {line}{when}: {what[:SHOWN]}")
-        plt.close("all")
+        where = f"{path.name}:{cell.line}"
+        if what := " ".join(running.run(turned(cell, turn), where).split()):
+            failures.append(f"line {cell.line}{when}: {what[:SHOWN]}")
 
-    for cell in cells:
+    for cell in cells(page):
         execute(cell, "")
     if turn == 0 and not failures:
-        for cell in reversed(cells):
+        for cell in reversed(cells(page)):
             execute(cell, ", run again")
     return failures
 
@@ -126,19 +115,6 @@ def first_and_last(fig, update, frames, **options):
     fig.draw_without_rendering()
 
 
-def _task(task):
-    path, turn = task
-    start = time.perf_counter()
-    sys.stdout = open(os.devnull, "w")  # noqa: SIM115, the process ends
-    warnings.simplefilter("ignore")
-    try:
-        knobs(path.read_text("utf-8"))
-        found = run(path, turn)
-    except ValueError as error:
-        found = [str(error)]
-    return path, turn, found, time.perf_counter() - start
-
-
 def pages(book: Path = BOOK) -> list[Path]:
     """The pages with a card, which must have knobs."""
     return [p for p in sorted(book.rglob("*.md")) if "\nwith claim(" in p.read_text("utf-8")]
@@ -147,32 +123,24 @@ def pages(book: Path = BOOK) -> list[Path]:
 def check(tasks: list[tuple[Path, int]], jobs: int, out=print) -> list[str]:
     """Run pages at turns of their knobs in children of this process; what fails, in sentences."""
     wrong = []
-    context = multiprocessing.get_context("fork")
-    with context.Pool(jobs, maxtasksperchild=1) as pool:
-        results = pool.imap_unordered(_task, tasks)
-        for path, turn, found, seconds in tqdm(results, total=len(tasks), disable=None):
-            out(f"{path.stem}, {TURNS[turn]}: {len(found)} failures, {seconds:.0f} s")
-            wrong += [f"{path.parent.name}/{path.name}, {TURNS[turn]}: {what}" for what in found]
+    for (path, turn), found, seconds in in_children(run, tasks, jobs):
+        out(f"{path.stem}, {TURNS[turn]}: {len(found)} failures, {seconds:.0f} s")
+        wrong += [f"{path.parent.name}/{path.name}, {TURNS[turn]}: {what}" for what in found]
     return wrong
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Turn the knobs of some pages, a tenth of all, or all; 1 if a cell fails."""
-    parser = argparse.ArgumentParser("python -m runproofs.book.knobs", description=main.__doc__)
+    parser = command("runproofs.book.knobs", main.__doc__)
     parser.add_argument(
         "pages", nargs="*", type=Path, help="such as book/ch2_shallow_linear/index.md"
     )
-    parser.add_argument("--tenth", type=int, help="0 to 9, modulo 10: only this part")
-    parser.add_argument("--jobs", type=int, default=joblib.cpu_count())
     options = parser.parse_args(arguments)
     demand_clone("Turning the knobs of the pages")
     paths = [path.resolve() for path in options.pages] or pages()
-    tasks = [(path, turn) for path in paths for turn in range(len(TURNS))]
-    if options.tenth is not None:
-        tasks = tasks[options.tenth % 10 :: 10]
+    tasks = tenth([(path, turn) for path in paths for turn in range(len(TURNS))], options.tenth)
     wrong = check(tasks, options.jobs)
-    print("\n".join(wrong) or f"All {len(tasks)} runs of pages are green.")
-    return int(bool(wrong))
+    return concluded(wrong, f"All {len(tasks)} runs of pages are green.")
 
 
 if __name__ == "__main__":

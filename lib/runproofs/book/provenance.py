@@ -7,7 +7,8 @@ import platform
 import subprocess
 import sys
 import textwrap
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache
 from importlib.metadata import version
 from importlib.util import find_spec, resolve_name
 from pathlib import Path
@@ -31,27 +32,43 @@ def identity(function: Callable) -> str:
     through others, less the book's machinery (`runproofs.book`), which computes nothing. Comments,
     docstrings and layout do not count. An import that only happens at run time is not seen.
     """
-    digest = hashlib.sha256()
-    for name, tree in sorted(_reached(function).items()):
-        digest.update(f"{name}: {_canonical(tree)}\n".encode())
-    return digest.hexdigest()
-
-
-def _reached(function: Callable) -> dict[str, ast.Module]:
     start = function.__module__
     file = getattr(sys.modules.get(start), "__file__", None)
     own = Path(file).read_text("utf-8") if file else textwrap.dedent(inspect.getsource(function))
-    trees, waiting = {}, [(start, start.rpartition(".")[0], own)]
+    code, imported = _read(own, start.rpartition(".")[0])
+    digest = hashlib.sha256()
+    for name, found in sorted({**reached(imported), start: code}.items()):
+        digest.update(f"{name}: {found}\n".encode())
+    return digest.hexdigest()
+
+
+def reached(imported: Iterable[str], everything: bool = False) -> dict[str, str]:
+    """The code of the modules of the library that are imported, directly or through others.
+
+    imported: names that may be modules. The code is a syntax tree, in which comments, docstrings
+    and layout do not count. everything: also the machinery, and the packages around each module,
+    which Python runs first. Cost: one parse of each module, then cached.
+    """
+    found, waiting, seen = {}, set(imported), set()
     while waiting:
-        name, package, text = waiting.pop()
-        trees[name] = ast.parse(text)
-        for found in set(_imported(trees[name], package)) - trees.keys():
-            if (spec := _spec(found)) is not None:
-                waiting.append((found, spec.parent, Path(spec.origin).read_text("utf-8")))
-    return trees
+        name = waiting.pop()
+        seen.add(name)
+        if (spec := _spec(name, everything)) is not None:
+            found[name], imported = _read(Path(spec.origin).read_text("utf-8"), spec.parent)
+            waiting |= imported - seen
+        if everything and (around := name.rpartition(".")[0]) not in seen:
+            waiting.add(around)
+    return found
 
 
-def _imported(tree: ast.Module, package: str) -> Iterator[str]:
+@cache
+def _read(text: str, package: str) -> tuple[str, frozenset[str]]:
+    """The code of a module, and the names that it imports."""
+    tree = ast.parse(text)
+    return _canonical(tree), frozenset(imported_names(tree, package))
+
+
+def imported_names(tree: ast.AST, package: str = "") -> Iterator[str]:
     """Names that may be modules: in `from a import b`, both a and a.b."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
@@ -61,9 +78,10 @@ def _imported(tree: ast.Module, package: str) -> Iterator[str]:
             yield from (module, *(f"{module}.{alias.name}" for alias in node.names))
 
 
-def _spec(name: str):
-    """Where the module lies, or None for one outside the library or of the book's machinery."""
-    if not f"{name}.".startswith(LIBRARY) or f"{name}.".startswith(MACHINERY):
+def _spec(name: str, machinery: bool):
+    """Where the module lies, or None outside the library and, unless asked for, in machinery."""
+    full = f"{name}."
+    if not full.startswith(LIBRARY) or (full.startswith(MACHINERY) and not machinery):
         return None
     try:
         return find_spec(name)
@@ -134,7 +152,7 @@ def _processor() -> str:
 
 
 def data_read(settings: dict) -> dict[str, str]:
-    """SHA-256 of each file that `images` or `ratings` stands for; `data.read` accepts no other.
+    """SHA-256 of each file that `images` or `ratings` stands for; `data` accepts no other.
 
     The handwritten digits come with scikit-learn, whose version is recorded; what is invented has
     no file.

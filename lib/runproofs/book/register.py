@@ -1,7 +1,7 @@
 """The register of claims: every numbered statement of the sources, in `book/claims/*.yml`.
 
 An installed copy of the library has no clone of the book around it; it carries what its functions
-read, the folders `claims`, `sabotage` and `results` (see setup.py).
+read, the folders `claims`, `sabotage` and `results` (see pyproject.toml).
 """
 
 import ast
@@ -15,6 +15,8 @@ from typing import NamedTuple
 
 import yaml
 from jsonschema import Draft202012Validator
+
+from .pages import cells
 
 CARRIED = Path(__file__).resolve().parents[1] / "_book"
 BOOK = CARRIED if CARRIED.exists() else Path(__file__).resolve().parents[3] / "book"
@@ -158,6 +160,25 @@ def register(folder: Path = BOOK / "claims") -> dict[str, Claim]:
     return claims
 
 
+def counts() -> dict[str, int]:
+    """What is finished, as the first page and the README count it.
+
+    `registered` claims, of which `checked` and `told`; of the checked ones those `beyond` the
+    sources and the `errata` that have a counterexample; the `chapters` and `companions` with one.
+    """
+    entries = register().values()
+    checked = [entry for entry in entries if entry.status == "checked"]
+    return {
+        "chapters": len({e.section[0] for e in checked if e.source == "thesis"} - {"A"}),
+        "companions": len({e.source for e in checked} & {"vidal", "helmbold-long"}),
+        "registered": len(entries),
+        "checked": len(checked),
+        "told": sum(entry.status == "told" for entry in entries),
+        "beyond": sum(entry.source == "beyond" for entry in checked),
+        "errata": sum(entry.needs_counterexample for entry in checked),
+    }
+
+
 RAW = re.compile(
     r"\|\||_\{|\^\{|\b[A-Za-z]\^[\dT*]|[A-Za-z]_[a-z0-9]\b|<=|>=|\bsqrt\b"
     r"|\b(alpha|epsilon|kappa|lambda|nu|rho|sigma|theta)\b"
@@ -165,7 +186,7 @@ RAW = re.compile(
 
 
 def raw_formulas(entry: Claim) -> Iterator[str]:
-    """The fields of an entry that have a formula outside of $...$ and `code`."""
+    """The fields of an entry that have a formula between no dollar signs, and not as code."""
     fields = {"title": entry.title, "statement": entry.statement, "how": entry.how}
     if entry.erratum:
         fields |= entry.erratum._asdict()
@@ -174,11 +195,6 @@ def raw_formulas(entry: Claim) -> Iterator[str]:
             yield f"{name}: {found[0]}"
 
 
-CELL = re.compile(
-    r"^(?P<fence>`{3,})\{code-cell\}.*\n(?P<options>---\n(?s:.*?)\n---\n|(?::.*\n)*)"
-    r"(?P<code>(?s:.*?))^(?P=fence)$",
-    re.M,
-)
 NOT_RUN = re.compile(r"skip-execution|nbval-skip|raises-exception")
 
 
@@ -189,11 +205,11 @@ def checks_in(page: str) -> Iterator[str]:
     function, a condition, a loop or a `try`, and not in a cell that is skipped or may fail. Raises
     ValueError for a cell that Python cannot read.
     """
-    for cell in CELL.finditer(page):
-        if "claim(" not in cell["code"] or NOT_RUN.search(cell["options"]):
+    for cell in cells(page):
+        if "claim(" not in cell.code or NOT_RUN.search(cell.options):
             continue
         try:
-            statements = ast.parse(cell["code"]).body
+            statements = ast.parse(cell.code).body
         except SyntaxError as error:
             raise ValueError(f"a cell with a claim is not Python: {error}") from None
         for statement in statements:

@@ -4,20 +4,15 @@
 in a process of its own. A positive row of the card must turn red; a crash is not enough.
 """
 
-import argparse
-import multiprocessing
-import os
-import signal
 import sys
-import time
+from contextlib import suppress
 from functools import partial
 from typing import NamedTuple
 
-import joblib
-from tqdm import tqdm
-
-from runproofs.book import claims, figures
-from runproofs.book.register import BOOK, CELL, checks_in, demand_clone, register
+from runproofs.book import claims
+from runproofs.book.pages import cells
+from runproofs.book.register import BOOK, checks_in, demand_clone, register
+from runproofs.book.runner import Running, command, concluded, in_children, limit, tenth
 from runproofs.book.sabotage import Sabotage, break_library, invitations, replaced, sabotages
 
 TWICE = ("figure", "lemma", "theorem")  # kinds that need two: the thing taken away, a constant
@@ -45,10 +40,10 @@ def run(page: str, sabotage: Sabotage | None = None) -> dict[str, Verdict]:
     Runs the cells in this process, without asserts and players; use a child process. A cell that
     fails is left, as a reader would leave it, and the next one runs.
     """
-    text = (BOOK / f"{page}.md").read_text("utf-8")
-    cells = [cell["code"] for cell in CELL.finditer(text)]
+    path = BOOK / f"{page}.md"
+    codes = [cell.code for cell in cells(path.read_text("utf-8"))]
     if sabotage and sabotage.where == "page":
-        cells = replaced("\0".join(cells), sabotage).split("\0")
+        codes = replaced("\0".join(codes), sabotage).split("\0")
     elif sabotage:
         break_library(sabotage)
     verdicts, failures = {}, []
@@ -63,37 +58,23 @@ def run(page: str, sabotage: Sabotage | None = None) -> dict[str, Verdict]:
         return True
 
     claims.Check.__exit__ = judge
-    figures.animate = lambda *arguments, **options: None
-    os.chdir((BOOK / page).parent)
-    names: dict = {"__name__": "__main__"}
-    for cell in cells:
-        try:
-            exec(compile(cell, page, "exec", optimize=1), names)
-        except _Reached:
-            break
-        except Exception as error:
-            failures.append(f"{type(error).__name__}: {error}")
+    running = Running(path, animate=lambda *arguments, **options: None)
+    with suppress(_Reached):
+        for code in codes:
+            if failure := running.run(code, page, asserts=False):
+                failures.append(failure)
     if sabotage and sabotage.claim not in verdicts:
         verdicts[sabotage.claim] = Verdict([], 0, "; ".join(["not reached", *failures]))
     return verdicts
 
 
-def _task(task):
-    page, sabotage = task
-
-    def stop(*_):
-        raise TimeoutError(f"{SECONDS} s are over")
-
-    signal.signal(signal.SIGALRM, stop)
-    signal.alarm(SECONDS)
-    start = time.perf_counter()
-    sys.stdout = sys.stderr = open(os.devnull, "w")  # noqa: SIM115, the process ends
+def _task(page, sabotage):
+    limit(SECONDS)
     try:
-        verdicts = run(page, sabotage)
+        return run(page, sabotage)
     except Exception as error:
         name = sabotage.claim if sabotage else page
-        verdicts = {name: Verdict([], 0, f"{type(error).__name__}: {error}")}
-    return task, verdicts, time.perf_counter() - start
+        return {name: Verdict([], 0, f"{type(error).__name__}: {error}")}
 
 
 def check(tasks, jobs: int, out=print) -> list[str]:
@@ -102,20 +83,17 @@ def check(tasks, jobs: int, out=print) -> list[str]:
     Without sabotage every claim of the page must be green, with one its card must turn red.
     """
     wrong = []
-    context = multiprocessing.get_context("fork")  # children inherit the imports and end
-    with context.Pool(jobs, maxtasksperchild=1) as pool:
-        results = pool.imap_unordered(_task, tasks)
-        for (page, sabotage), verdicts, seconds in tqdm(results, total=len(tasks), disable=None):
-            if sabotage is None:
-                for claim, found in verdicts.items():
-                    if found.red or found.error or not found.green:
-                        wrong.append(f"{page}: {claim} is not green by itself: {found}")
-                continue
-            found = verdicts[sabotage.claim]
-            saw = found.red[0] if found.red else f"NOTHING ({found.error})"
-            out(f"{sabotage.claim} | {sabotage.sentence} | {saw} | {seconds:.0f} s")
-            if not found.red:
-                wrong.append(f"{page}: {sabotage.claim} stays green: {sabotage.sentence}")
+    for (page, sabotage), verdicts, seconds in in_children(_task, tasks, jobs):
+        if sabotage is None:
+            for claim, found in verdicts.items():
+                if found.red or found.error or not found.green:
+                    wrong.append(f"{page}: {claim} is not green by itself: {found}")
+            continue
+        found = verdicts[sabotage.claim]
+        saw = found.red[0] if found.red else f"NOTHING ({found.error})"
+        out(f"{sabotage.claim} | {sabotage.sentence} | {saw} | {seconds:.0f} s")
+        if not found.red:
+            wrong.append(f"{page}: {sabotage.claim} stays green: {sabotage.sentence}")
     return wrong
 
 
@@ -142,11 +120,9 @@ def claims_of_pages() -> dict[str, list[str]]:
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the sabotages of a claim, of a page, a tenth of all, or all; 1 if one is not seen."""
-    parser = argparse.ArgumentParser("python -m runproofs.book.saboteur", description=main.__doc__)
+    parser = command("runproofs.book.saboteur", main.__doc__)
     parser.add_argument("--claim", default="", help="an id of the register")
     parser.add_argument("--page", default="", help="such as book/ch2_shallow_linear/index.md")
-    parser.add_argument("--tenth", type=int, help="0 to 9, modulo 10: only this part")
-    parser.add_argument("--jobs", type=int, default=joblib.cpu_count())
     options = parser.parse_args(arguments)
     demand_clone("Breaking the claims of the pages")
     page = options.page.removeprefix("book/").removesuffix(".md")
@@ -156,8 +132,7 @@ def main(arguments: list[str] | None = None) -> int:
         for s in sabotages()
         if (not options.claim or s.claim == options.claim) and (not page or s.page == page)
     ]
-    if options.tenth is not None:
-        chosen = chosen[options.tenth % 10 :: 10]
+    chosen = tenth(chosen, options.tenth)
     known = claims_of_pages()
     for s in chosen:
         if s.claim not in known.get(s.page, []):
@@ -168,8 +143,7 @@ def main(arguments: list[str] | None = None) -> int:
     tasks = [(p, None) for p in dict.fromkeys(s.page for s in chosen)]
     tasks += [(s.page, s) for s in chosen]
     wrong += check(tasks, options.jobs, partial(print, flush=True))
-    print("\n".join(wrong) or f"All {len(chosen)} sabotages turn their claim red.")
-    return int(bool(wrong))
+    return concluded(wrong, f"All {len(chosen)} sabotages turn their claim red.")
 
 
 if __name__ == "__main__":

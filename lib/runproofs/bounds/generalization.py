@@ -7,7 +7,7 @@ size of the inputs and the margin are left out there, and so they are here. They
 the batch and over n.
 """
 
-from numbers import Real
+from numbers import Rational
 
 import numpy as np
 
@@ -36,8 +36,8 @@ def mixed_norm(X, p, q):
     10.0
     """
     X = arguments.matrix("X", X, batched=True)
-    columns = _length(X, _exponent("p", p), axis=-2)
-    return _length(columns, _exponent("q", q), axis=-1)
+    columns = _length(X, _exponent("p", p, above=0), axis=-2)
+    return _length(columns, _exponent("q", q, above=0), axis=-1)
 
 
 def path_norm(weights, p):
@@ -68,7 +68,7 @@ def path_norm_bound(weights, n, p=2):
     >>> (path_norm_bound(weights, 100) / np.sqrt(np.log(4))).round(12).item()  # 2 d psi / 10
     0.4
     """
-    psi, n = path_norm(weights, p), arguments.above_zero("n", n)
+    psi, n = path_norm(weights, p), arguments.numbers("n", n, above=0)
     k, d = len(weights) - 1, _width(weights)
     factor = (2 * d ** (1 / dual_exponent(p))) ** k
     return factor * psi * np.sqrt(np.log(2 * np.shape(weights[0])[-1]) / n)
@@ -83,7 +83,7 @@ def spectral_bound(weights, n):
     >>> spectral_bound([np.eye(6)] * 4, 1).round(12).item()  # (k + 1)^{3/2} d
     48.0
     """
-    weights, n = arguments.layers(weights), arguments.above_zero("n", n)
+    weights, n = arguments.layers(weights), arguments.numbers("n", n, above=0)
     rows = [mixed_norm(W.mT, 2, 1) for W in weights]
     product, ratios = _relative(weights, rows)
     return product * (ratios ** (2 / 3)).sum(0) ** 1.5 / np.sqrt(n)
@@ -97,7 +97,7 @@ def pac_bayes_bound(weights, n):
     >>> pac_bayes_bound([np.eye(6)] * 4, 1).round(12).item()  # k d (k + 1)^{1/2}
     36.0
     """
-    weights, n = arguments.layers(weights), arguments.above_zero("n", n)
+    weights, n = arguments.layers(weights), arguments.numbers("n", n, above=0)
     product, ratios = _relative(weights, [_frobenius(W) for W in weights])
     k, d = len(weights) - 1, _width(weights)
     return product * k * np.sqrt(d * (ratios**2).sum(0) / n)
@@ -111,7 +111,7 @@ def frobenius_bound(weights, n):
     >>> frobenius_bound([np.eye(6)] * 4, 27).round(12).item()  # (k / n)^{1/2} d^{(k + 1) / 2}
     12.0
     """
-    weights, n = arguments.layers(weights), arguments.above_zero("n", n)
+    weights, n = arguments.layers(weights), arguments.numbers("n", n, above=0)
     product = np.prod([_frobenius(W) for W in weights], axis=0)
     return np.sqrt((len(weights) - 1) / n) * product
 
@@ -119,13 +119,10 @@ def frobenius_bound(weights, n):
 # ----------------------------------------------------------------------------------------- helpers
 
 
-def _exponent(name, p, least=0):
-    """p as a float at least 1, or larger than 0; np.inf is allowed."""
-    value = float(p) if isinstance(p, Real) and not isinstance(p, bool) else np.nan
-    if not (value >= 1 if least else value > 0):
-        allowed = "at least 1" if least else "larger than 0"
-        raise ValueError(f"{name} must be a number {allowed}, or infinity, but it was {p!r}.")
-    return value
+def _exponent(name, p, **bounds):
+    """p as a float within the bounds; np.inf is allowed."""
+    p = float(p) if isinstance(p, Rational) and not isinstance(p, bool) else p
+    return arguments.number(name, p, most=np.inf, **bounds)
 
 
 def _length(x, p, axis):

@@ -32,7 +32,8 @@ def kappa(step_size, N=1):
     >>> round(float(kappa(np.log(2))), 5)
     1.59274
     """
-    step_size, N = arguments.above_zero("step_size", step_size), arguments.at_least_zero("N", N)
+    step_size = arguments.numbers("step_size", step_size, above=0)
+    N = arguments.numbers("N", N, least=0)
     return 2 - RHO * N * step_size / LN2
 
 
@@ -45,7 +46,7 @@ def mu(step_size, N=1):
     >>> round(float(mu(np.log(2))), 5)
     1.27151
     """
-    s = arguments.above_zero("step_size", step_size) * arguments.at_least_zero("N", N)
+    s = arguments.numbers("step_size", step_size, above=0) * arguments.numbers("N", N, least=0)
     if np.any(s >= 4 * LN2):
         raise ValueError(f"step_size N must be below 4 ln 2 = 2.77..., but it was {s.max()}.")
     return 1 + 2 * RHO * s / (4 * LN2 - s)
@@ -60,7 +61,8 @@ def start_radius(d, m):
     >>> float(start_radius(4, 1))
     3.0
     """
-    return np.sqrt(_at_least_one("d", d)) + 2 * np.sqrt(np.log(_at_least_one("m", m))) + 1
+    d, m = arguments.numbers("d", d, least=1), arguments.numbers("m", m, least=1)
+    return np.sqrt(d) + 2 * np.sqrt(np.log(m)) + 1
 
 
 def delta_0(step_size, T, m, radius):
@@ -71,8 +73,7 @@ def delta_0(step_size, T, m, radius):
     >>> float(delta_0(0.5, 10, 25, 2))
     0.005
     """
-    step_size, T = arguments.above_zero("step_size", step_size), arguments.above_zero("T", T)
-    m, radius = arguments.above_zero("m", m), arguments.above_zero("radius", radius)
+    step_size, T, m, radius = _positive(step_size=step_size, T=T, m=m, radius=radius)
     return 1 / (4 * step_size * radius * np.sqrt(m) * T)
 
 
@@ -85,9 +86,7 @@ def lemma_13_lambda(gamma, step_size, T, delta):
     >>> lemma_13_lambda(0.5, 0.5, 1, 6 * np.exp(-11)).round(12).item()
     44.0
     """
-    gamma, T = arguments.above_zero("gamma", gamma), arguments.above_zero("T", T)
-    step_size = arguments.above_zero("step_size", step_size)
-    delta = arguments.above_zero("delta", delta)
+    gamma, step_size, T, delta = _positive(gamma=gamma, step_size=step_size, T=T, delta=delta)
     if np.any(delta > 6 * T):
         raise ValueError("delta must be at most 6 T, for else the logarithm in lambda is negative.")
     return (5 * np.log(2 * step_size * T) + np.sqrt(44 * np.log(6 * T / delta))) / gamma
@@ -103,7 +102,9 @@ def theorem_14_lambda(gamma, step_size, T, m, radius):
     >>> (theorem_14_lambda(0.5, 0.5, 1, 1, np.exp(11) / 12)).round(12).item()
     44.0
     """
-    return lemma_13_lambda(gamma, step_size, T, delta_0(step_size, T, m, radius))
+    delta = delta_0(step_size, T, m, radius)
+    _positive_log(6 * T / delta)
+    return lemma_13_lambda(gamma, step_size, T, delta)
 
 
 def theorem_14_width(gamma, step_size, T, d, *, projection=True):
@@ -117,7 +118,7 @@ def theorem_14_width(gamma, step_size, T, d, *, projection=True):
     >>> f"{theorem_14_width(0.5, np.log(2), 5.7e5, 1):.3g}"
     '7.64e+09'
     """
-    gamma, d = arguments.above_zero("gamma", gamma), _at_least_one("d", d)
+    gamma, d = arguments.numbers("gamma", gamma, above=0), arguments.numbers("d", d, least=1)
 
     def asked(m):
         radius = start_radius(d, m) if projection else np.sqrt(d) + 1
@@ -136,8 +137,8 @@ def theorem_14(lam, step_size, T, kappa=1):
     >>> float(theorem_14(3, 0.5, 100))
     0.38
     """
-    lam, step_size = arguments.reals("lam", lam), arguments.above_zero("step_size", step_size)
-    T, kappa = arguments.above_zero("T", T), arguments.above_zero("kappa", kappa)
+    lam = arguments.numbers("lam", lam)
+    step_size, T, kappa = _positive(step_size=step_size, T=T, kappa=kappa)
     return (2 * lam**2 + 1) / (kappa * step_size * T)
 
 
@@ -154,9 +155,9 @@ def concentration(total, delta, *, largest=1 / LN2, inflation=SUPERMARTINGALE):
     >>> float(concentration(3, np.exp(-2), largest=1, inflation=2).round(12))
     10.0
     """
-    total, M = arguments.at_least_zero("total", total), arguments.above_zero("largest", largest)
-    inflation = arguments.above_zero("inflation", inflation)
-    return inflation * (total + M * np.log(1 / _probability(delta)))
+    total = arguments.numbers("total", total, least=0)
+    M, inflation = _positive(largest=largest, inflation=inflation)
+    return inflation * (total + M * _log_inverse(delta))
 
 
 def theorem_15_constants(inflation):
@@ -168,7 +169,7 @@ def theorem_15_constants(inflation):
     >>> [round(float(c), 4) for c in theorem_15_constants(SUPERMARTINGALE)]
     [4.3862, 3.164]
     """
-    inflation = arguments.above_zero("inflation", inflation)
+    inflation = arguments.numbers("inflation", inflation, above=0)
     return 4 * LN2 * inflation, 2 * inflation
 
 
@@ -182,10 +183,10 @@ def theorem_15(lam, step_size, T, delta, *, constants=PRINTED, kappa=1):
     >>> float(theorem_15(1, 0.5, 100, np.exp(-10)).round(12))
     0.84
     """
-    lam, step_size = arguments.reals("lam", lam), arguments.above_zero("step_size", step_size)
-    T, kappa = arguments.above_zero("T", T), arguments.above_zero("kappa", kappa)
+    lam = arguments.numbers("lam", lam)
+    step_size, T, kappa = _positive(step_size=step_size, T=T, kappa=kappa)
     first, second = constants
-    return first * lam**2 / (kappa * step_size * T) + second * np.log(1 / _probability(delta)) / T
+    return first * lam**2 / (kappa * step_size * T) + second * _log_inverse(delta) / T
 
 
 def certificate(total, T, delta):
@@ -198,7 +199,7 @@ def certificate(total, T, delta):
     >>> round(float(certificate(10, 100, 0.05)), 4)
     0.3141
     """
-    return 2 * LN2 * concentration(total, delta) / arguments.above_zero("T", T)
+    return 2 * LN2 * concentration(total, delta) / arguments.numbers("T", T, above=0)
 
 
 def mistake_certificate(mistakes, T, delta):
@@ -209,7 +210,7 @@ def mistake_certificate(mistakes, T, delta):
     >>> round(float(mistake_certificate(10, 100, 0.05)), 4)
     0.2056
     """
-    return concentration(mistakes, delta, largest=1) / arguments.above_zero("T", T)
+    return concentration(mistakes, delta, largest=1) / arguments.numbers("T", T, above=0)
 
 
 class MaskAware(NamedTuple):
@@ -235,12 +236,12 @@ def mask_aware(g, q, step_size, T, d, m):
     >>> bool(at.Lambda == 10 * at.L), round(float(at.L), 3)
     (True, 17.659)
     """
-    g, step_size = arguments.above_zero("g", g), arguments.above_zero("step_size", step_size)
-    q, T = _keep(q), arguments.above_zero("T", T)
-    d, m = _at_least_one("d", d), _at_least_one("m", m)
+    g, step_size, T = _positive(g=g, step_size=step_size, T=T)
+    q = arguments.numbers("q", q, above=0, most=1)
+    d, m = arguments.numbers("d", d, least=1), arguments.numbers("m", m, least=1)
     _check_horizon(step_size, T)
     K = step_size * (np.sqrt(d) + 1)
-    log = np.log(32 * K * np.sqrt(m) * T**2)
+    log = _positive_log(32 * K * np.sqrt(m) * T**2)
     lam = (5 * np.log(2 * step_size * T) + np.sqrt(44 * log)) / (q * g)
     L = np.log(64 * K * m**1.5 * T**2)
     Lambda = np.maximum(lam / g, 10 * L)
@@ -263,11 +264,15 @@ def mask_aware_width(g, q, step_size, T, d):
 
 def _least_width(asked, step_size, T):
     """The limit of m = 1, asked(1), asked(asked(1)), ...: the least m with asked(m) <= m."""
-    _check_horizon(arguments.above_zero("step_size", step_size), arguments.above_zero("T", T))
+    _check_horizon(*_positive(step_size=step_size, T=T))
     m, last = np.maximum(asked(1), 1), 0.0
     while np.any(m > last * (1 + 1e-14)):
         m, last = np.maximum(asked(m), 1), m
     return m
+
+
+def _positive(**values):
+    return [arguments.numbers(name, x, above=0) for name, x in values.items()]
 
 
 def _check_horizon(step_size, T):
@@ -275,22 +280,12 @@ def _check_horizon(step_size, T):
         raise ValueError("2 step_size T must be at least 1, for else lambda need not be positive.")
 
 
-def _at_least_one(name, x):
-    x = arguments.above_zero(name, x)
+def _positive_log(x):
     if np.any(x < 1):
-        raise ValueError(f"{name} must be at least 1, but it was {x.min()}.")
-    return x
+        raise ValueError("T must be larger, for else the logarithm in lambda is negative.")
+    return np.log(x)
 
 
-def _probability(delta):
-    delta = arguments.above_zero("delta", delta)
-    if np.any(delta >= 1):
-        raise ValueError(f"delta must be below 1, but it was {delta.max()}.")
-    return delta
-
-
-def _keep(q):
-    q = arguments.above_zero("q", q)
-    if np.any(q > 1):
-        raise ValueError(f"q must be a keep probability in (0, 1], but it was {q.max()}.")
-    return q
+def _log_inverse(delta):
+    """ln(1 / delta), also where 1 / delta overflows."""
+    return -np.log(arguments.numbers("delta", delta, above=0, below=1))

@@ -11,24 +11,9 @@ import numpy as np
 from scipy.stats import binom
 
 from runproofs import _arguments as arguments
-from runproofs.masks import all_masks
+from runproofs.masks import all_signs
 
 MOST_SAMPLES, MOST_CORRELATIONS = 2**20, 2**26
-
-
-def all_signs(n):
-    """All 2^n vectors of n signs, n = 1 to 20, as integers (2^n, n).
-
-    They come in the order of `masks.all_masks`, with -1 for its 0. Raises ValueError for a bad n.
-    Cost: O(n 2^n).
-
-    >>> all_signs(2).tolist()
-    [[-1, -1], [1, -1], [-1, 1], [1, 1]]
-    """
-    n = arguments.positive_integer("n", n)
-    if n > 20:
-        raise ValueError(f"n must be at most 20 to list all 2^n sign vectors, but it was {n}.")
-    return 2 * all_masks(n, 0.5)[0].astype(int) - 1
 
 
 def all_samples(law, n):
@@ -130,4 +115,4 @@ def _numbers(name, x):
             x = np.asarray(None)
     if x.dtype == object and all(isinstance(entry, Rational) for entry in x.flat):
         return x
-    return arguments.reals(name, x)
+    return arguments.numbers(name, x)

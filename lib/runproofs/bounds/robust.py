@@ -3,20 +3,16 @@
 `error` is the thesis' epsilon, `eps` the radius of the attack (the thesis' nu), `start` the norm
 ||W_1||_F, and A stands for kappa sqrt(m), or ||a||_2 where a top layer is arbitrary. In formulas
 eta is `step_size`, at most `setting.largest_step`, which is its default; T is the number of
-`rounds`. Bounds are numbers, not rounded up, unless they say so.
+`rounds`. Bounds are numbers, not rounded up.
 """
 
 from dataclasses import astuple, dataclass
-from functools import cache
-from math import ceil, sqrt
+from math import sqrt
 from typing import NamedTuple
 
-import numpy as np
-from scipy.optimize import minimize_scalar
 from scipy.special import xlog1py, xlogy
 
 from runproofs import _arguments as arguments
-from runproofs.bounds.attacks import Sides, attack_step, beta_threshold, visits_at_level
 
 
 @dataclass(frozen=True)
@@ -37,8 +33,8 @@ class Setting:
         for name, value in zip(
             ("R", "gamma", "alpha", "A"), (self.R, self.gamma, self.alpha, self.A), strict=True
         ):
-            arguments.positive(name, value)
-        arguments.nonnegative("eps", self.eps)
+            arguments.number(name, value, above=0)
+        arguments.number("eps", self.eps, least=0)
         if not self.eps < self.gamma <= self.R or self.alpha > 1:
             raise ValueError(f"eps < gamma <= R and alpha <= 1 are needed, but it was {self}.")
 
@@ -59,7 +55,8 @@ def rounds_lemma_19(setting, error, start, step_size=None):
     setting: a `Setting`. error: larger than 0. start: at least 0. step_size: larger than 0 and at
     most `setting.largest_step`, its default. Raises ValueError for bad arguments.
     """
-    error, start = arguments.positive("error", error), arguments.nonnegative("start", start)
+    error = arguments.number("error", error, above=0)
+    start = arguments.number("start", start, least=0)
     step_size, c = _step(setting, step_size), setting.correlation
     bonus = start * setting.gamma * setting.alpha * setting.A * error
     return 4 * (1 + bonus) / (step_size * c**2 * error**2)
@@ -74,7 +71,8 @@ def rounds_theorem_16(setting, error, omega):
     >>> round(rounds_theorem_16(Setting(R=1, gamma=0.5, eps=0, alpha=0.8), error=0.1, omega=1), 6)
     41600.0
     """
-    error, omega = arguments.positive("error", error), arguments.nonnegative("omega", omega)
+    error = arguments.number("error", error, above=0)
+    omega = arguments.number("omega", omega, least=0)
     R, gamma, eps, alpha, A = astuple(setting)
     return (
         64
@@ -83,63 +81,17 @@ def rounds_theorem_16(setting, error, omega):
     )
 
 
-def rounds_corollary_4(setting, error):
-    """128 (R + eps)^2 / ((gamma - eps) error)^2, Theorem 16 or more for alpha = A = 1,
-    omega = 1 / gamma and error <= 1; alpha and A of the setting are not used.
-
-    error: larger than 0. Raises ValueError for bad arguments. Source: thesis, Corollary 4.
-    """
-    R, gamma, eps, *_ = astuple(setting)
-    return 128 * ((R + eps) / ((gamma - eps) * arguments.positive("error", error))) ** 2
-
-
-class Corollary5(NamedTuple):
-    """The settings of Corollary 5, corrected, beside the attack steps as printed."""
-
-    A: float  # kappa sqrt(m) = beta / (2 eps (1 - alpha))
-    training_step: float
-    attack_step: float
-    attack_visits: float  # 2 beta^2 norm^2 / ((1 - alpha)^2 error)
-    attack_visits_as_printed: float  # the fraction upside down
-    rounds: float
-
-
-def corollary_5(setting, beta, error, omega, norm):
-    """What Corollary 5 prescribes; A of the setting is not used.
-
-    beta, error: larger than 0. omega: bound of ||W_1||_F, at least 0. norm: ||W_t||_F, larger than
-    0. Raises ValueError for bad arguments, and if alpha = 1 or eps = 0.
-    """
-    R, gamma, eps, alpha, _ = astuple(setting)
-    if alpha == 1 or eps == 0:
-        raise ValueError(f"alpha < 1 and eps > 0 are needed, but it was {setting}.")
-    beta, error = arguments.positive("beta", beta), arguments.positive("error", error)
-    norm = arguments.positive("norm", norm)
-    A = beta / beta_threshold(eps, alpha, 1)
-    scaled = Setting(R, gamma, eps, alpha, A)
-    return Corollary5(
-        A,
-        scaled.largest_step,
-        attack_step(A, norm),
-        2 * (beta * norm / (1 - alpha)) ** 2 / error,
-        2 * ((1 - alpha) / (beta * norm)) ** 2 / error,
-        rounds_theorem_16(scaled, error, omega),
-    )
-
-
 def squared_norm_bound(start, step_size, rounds, constant=3):
     """(6.7): ||W||_F^2 after that many rounds is at most start^2 + constant eta rounds.
 
     start, step_size, rounds: at least 0, numbers or arrays. constant: 3 as printed, or any number
-    from 0 on; `growth_constant` is the least one that holds for every single step.
+    from 0 on; max phi = 0.61184... is the least one that holds for every single step.
     Raises ValueError for bad arguments.
     """
-    start, rounds = (
-        arguments.at_least_zero("start", start),
-        arguments.at_least_zero("rounds", rounds),
-    )
-    step_size = arguments.at_least_zero("step_size", step_size)
-    constant = arguments.nonnegative("constant", constant)
+    start = arguments.numbers("start", start, least=0)
+    rounds = arguments.numbers("rounds", rounds, least=0)
+    step_size = arguments.numbers("step_size", step_size, least=0)
+    constant = arguments.number("constant", constant, least=0)
     return start**2 + constant * step_size * rounds
 
 
@@ -173,30 +125,8 @@ def growth(p):
     p: in [0, 1], numbers or arrays, minus the derivative of the loss; the limits are 0 at 0 and
     -inf at 1. Raises ValueError for bad arguments. Source: beyond the thesis, Theorem 6.H (a).
     """
-    p = _weights("p", p)
+    p = arguments.numbers("p", p, least=0, most=1)
     return p**2 + 2 * (xlog1py(p, -p) - xlogy(p, p))
-
-
-@cache
-def growth_constant():
-    """max phi = 0.61184..., which replaces the 3 of (6.7)."""
-    return -minimize_scalar(
-        lambda p: -growth(p), bounds=(0.01, 0.99), method="bounded", options={"xatol": 1e-10}
-    ).fun
-
-
-def average_surrogate(setting, average, rounds, start, step_size=None):
-    """eta c^2 T p^2 <= max(phi(p), 0) + 2 c start p for the average p of the first T weights p_t.
-
-    Along every path, for every attack in the ball and every order of samples.
-    average: in [0, 1], rounds: larger than 0, numbers or arrays. start, step_size and errors as in
-    `rounds_lemma_19`. Returns `Sides`. Source: beyond the thesis, Theorem 6.H (b).
-    """
-    average, rounds = _weights("average", average), arguments.above_zero("rounds", rounds)
-    start = arguments.nonnegative("start", start)
-    step_size, c = _step(setting, step_size), setting.correlation
-    right = np.maximum(growth(average), 0) + 2 * c * start * average
-    return Sides(step_size * c**2 * rounds * average**2, right)
 
 
 def rounds_sharp(setting, error, start, step_size=None):
@@ -206,9 +136,8 @@ def rounds_sharp(setting, error, start, step_size=None):
     error: in (0, 1/2]. start, step_size and errors as in `rounds_lemma_19`.
     Source: beyond the thesis, Theorem 6.H (c).
     """
-    error, start = arguments.positive("error", error), arguments.nonnegative("start", start)
-    if error > 0.5:
-        raise ValueError(f"error must lie in (0, 1/2], but it was {error}.")
+    error = arguments.number("error", error, above=0, most=0.5)
+    start = arguments.number("start", start, least=0)
     step_size, c = _step(setting, step_size), setting.correlation
     return float((growth(error) + 2 * c * start * error) / (step_size * (c * error) ** 2))
 
@@ -219,21 +148,9 @@ def mistakes(setting, start, step_size=None):
     N / error rounds bring the mean robust error of the iterates below the error.
     start, step_size and errors as in `rounds_lemma_19`. Source: beyond the thesis, Theorem 6.I.
     """
-    start = arguments.nonnegative("start", start)
+    start = arguments.number("start", start, least=0)
     step_size, c = _step(setting, step_size), setting.correlation
     return (1 + 2 * c * start) / (step_size * c**2)
-
-
-def end_to_end(setting, error, b0, start):
-    """All gradients that suffice for a mean error of 2 error at level b0, both rounded up:
-    (by Theorem 6.J, with the logistic loss; by Theorem 6.I, mistake-driven).
-
-    error: in (0, 1/2]. b0: larger than 1 - alpha. start: at least 0. Raises ValueError for bad
-    arguments.
-    """
-    visits = visits_at_level(b0, setting.alpha)
-    rounds = ceil(rounds_sharp(setting, error, start)), ceil(mistakes(setting, start) / (2 * error))
-    return rounds[0] * visits, rounds[1] * visits
 
 
 # ----------------------------------------------------------------------------------------- helpers
@@ -244,14 +161,6 @@ def _step(setting, step_size):
     largest = setting.largest_step
     if step_size is None:
         return largest
-    step_size = arguments.positive("step_size", step_size)
-    if step_size > largest * (1 + 1e-12):  # a largest step computed otherwise may round upwards
-        raise ValueError(f"step_size must be at most {largest}, but it was {step_size}.")
-    return step_size
-
-
-def _weights(name, p):
-    p = arguments.at_least_zero(name, p)
-    if p.size and p.max() > 1:
-        raise ValueError(f"{name} must lie in [0, 1], but it was {p.max()}.")
-    return p
+    wanted, most = f"a number that is larger than 0 and at most {largest}", largest * (1 + 1e-12)
+    # a largest step computed otherwise may round upwards
+    return arguments.number("step_size", step_size, wanted=wanted, above=0, most=most)

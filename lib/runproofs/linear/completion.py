@@ -80,7 +80,7 @@ def objective(U, V, ratings, lam, law=None):
     arguments. Cost: O(n d1). Source: thesis, (4.6).
     """
     U, V, r, c, y = _problem(U, V, ratings)
-    lam = arguments.nonnegative("lam", lam)
+    lam = arguments.number("lam", lam, least=0)
     law = None if law is None else _law(law, len(U), len(V))
     penalty = _empirical(U, V, r, c) if law is None else _expected(U, V, law)
     return _loss(U, V, r, c, y) + lam * penalty
@@ -130,7 +130,7 @@ def als(U, V, ratings, lam, *, sweeps, law=None, observe=None, every=1):
     ([[0.25]], [[2.0]])
     """
     U, V, r, c, y = _problem(U, V, ratings)
-    lam = arguments.nonnegative("lam", lam)
+    lam = arguments.number("lam", lam, least=0)
     law = None if law is None else _law(law, len(U), len(V))
     sweeps = arguments.positive_integer("sweeps", sweeps)
     record = Recorder(observe, every, sweeps)
@@ -277,7 +277,5 @@ def _law(law, d2, d0):
 
 
 def _positive_law(name, x):
-    x = arguments.spectrum(name, x)
-    if x.min() == 0:
-        raise ValueError(f"{name} must be positive, but one of its entries is 0.")
+    x = arguments.vector(name, x, above=0)
     return arguments.probabilities(name, x, len(x))

@@ -12,7 +12,7 @@ import numpy as np
 from scipy.linalg.blas import ddot, drot
 
 from runproofs import _arguments as arguments
-from runproofs.linalg import nuclear_norm
+from runproofs.linalg import column_norms, nuclear_norm
 
 
 class Rotation(NamedTuple):
@@ -209,21 +209,8 @@ def hadamard(k):
     return Z / sqrt(len(Z))
 
 
-def hadamard_as_printed(k):
-    """Z_k by the recursion of Remark 5 as printed, where level k has the factor 2^((1-k)/2).
-
-    As `hadamard` otherwise; not orthogonal for k >= 3. Source: thesis, Remark 5.
-    """
-    Z = np.ones((1, 1))
-    for level in range(2, _levels(k) + 1):
-        Z = np.block([[Z, Z], [-Z, Z]]) * 2 ** ((1 - level) / 2)
-    return Z
-
-
 def _levels(k):
-    if arguments.positive_integer("k", k) > 13:
-        raise ValueError(f"k must be at most 13, for 4096 rows, but it was {k}.")
-    return int(k)
+    return arguments.positive_integer("k", k, most=13, why=", for 4096 rows")
 
 
 def equalizer_as_printed(U):
@@ -268,18 +255,6 @@ def importance_scores(U, V):
     return column_norms(U, torch) * column_norms(V, torch)
 
 
-def column_norms(X, xp=np):
-    """The norms (..., r) of the columns of X (..., d, r), whose squares may over- or underflow.
-
-    X: a NumPy array or, with xp=torch, a tensor, of floating-point numbers; nothing is checked.
-    Columns are scaled by a power of two, which is exact, to entries of order 1. Cost O(dr).
-    """
-    largest = xp.amax(xp.abs(X.detach() if xp is not np else X), -2)
-    largest = xp.where(xp.isfinite(largest) & (largest > 0), largest, 1)
-    power = largest / (2 * xp.frexp(largest)[0])
-    return power * ((X / power[..., None, :]) ** 2).sum(-2) ** 0.5
-
-
 def is_equalized(U, V=None, tol=1e-9):
     """Whether U, or the pair (U, V), is equalized up to the relative tolerance tol.
 
@@ -293,7 +268,7 @@ def is_equalized(U, V=None, tol=1e-9):
     >>> is_equalized([[1, 1], [1, -1]]), is_equalized([[1, 2]]), is_equalized([[1, 1]], [[1, -1]])
     (True, False, False)
     """
-    tol = arguments.nonnegative("tol", tol)
+    tol = arguments.number("tol", tol, least=0)
     if V is None:
         U = _scaled(arguments.matrix("U", U))
         terms = (U * U).sum(axis=0)

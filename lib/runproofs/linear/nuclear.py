@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from runproofs import _arguments as arguments
+from runproofs.linalg import column_norms
 
 
 class Polar(NamedTuple):
@@ -70,21 +71,6 @@ def duality_gap(Y, U, V, lam):
     return _gap(Y, Y - U @ V.T, U, V, lam)
 
 
-def balance_weight(Y, U, V, lam):
-    """The t >= 0 for which sqrt(t) U, sqrt(t) V has the least objective.
-
-    There <R, U V^T> = lam sum_i ||u_i|| ||v_i||, as at every local minimum. Arguments and errors as
-    for `objective`; 1 if U V^T = 0. Cost: O(mnr).
-
-    >>> float(balance_weight([[2.0]], [[1.0]], [[1.0]], 0.5))
-    1.5
-    """
-    Y, U, V, lam = _problem(Y, U, V, lam)
-    X = U @ V.T
-    size = (X**2).sum()
-    return max(0.0, ((Y * X).sum() - lam * _products(U, V)) / size) if size > 0 else 1.0
-
-
 def append_polar(Y, U, V, lam):
     """U, V with one more column each: the top singular pair of the residual, by the best step.
 
@@ -97,7 +83,7 @@ def append_polar(Y, U, V, lam):
     """
     if np.ndim(U) == np.ndim(V) == 2 and np.shape(U)[1] == np.shape(V)[1] == 0:
         Y = arguments.matrix("Y", Y, rows=len(U), columns=len(V))
-        U, V, lam = np.asarray(U), np.asarray(V), arguments.nonnegative("lam", lam)
+        U, V, lam = np.asarray(U), np.asarray(V), arguments.number("lam", lam, least=0)
     else:
         Y, U, V, lam = _problem(Y, U, V, lam)
     return _append(Y - U @ V.T, U, V, lam)
@@ -114,7 +100,7 @@ def greedy(Y, lam):
     >>> U.shape, (U @ V.T).round(12).tolist()
     ((3, 2), [[2.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 0.0]])
     """
-    Y, lam = arguments.matrix("Y", Y), arguments.nonnegative("lam", lam)
+    Y, lam = arguments.matrix("Y", Y), arguments.number("lam", lam, least=0)
     U, V = np.zeros((len(Y), 0)), np.zeros((Y.shape[1], 0))
     largest = np.linalg.norm(Y, 2)
     while U.shape[1] < min(Y.shape) and _polar(Y - U @ V.T).value > lam + 1e-12 * largest:
@@ -130,7 +116,7 @@ def shrink_columns(X, t):
     >>> shrink_columns([[3.0, 1.0], [4.0, 0.0]], 2).round(12).tolist()
     [[1.8, 0.0], [2.4, 0.0]]
     """
-    X, t = arguments.matrix("X", X), arguments.at_least_zero("t", t)
+    X, t = arguments.matrix("X", X), arguments.numbers("t", t, least=0)
     if t.ndim and t.shape != X.shape[1:]:
         raise ValueError(f"t must be a number or {X.shape[1]} of them, but its shape is {t.shape}.")
     return _shrink(X, t)
@@ -189,7 +175,7 @@ def grow(Y, lam, U, V, *, still=0.01, tol=1e-12, steps=2000):
     Cost: O(mn(r + min(m, n))) a step. Source: the slides, "Meta-Algorithm".
     """
     Y, U, V, lam = _problem(Y, U, V, lam)
-    still, tol = arguments.positive("still", still), arguments.positive("tol", tol)
+    still, tol = arguments.number("still", still, above=0), arguments.number("tol", tol, above=0)
     steps = arguments.positive_integer("steps", steps)
     scale = (Y**2).sum() / 2
     values, bounds, sizes = [], [], []
@@ -217,25 +203,19 @@ def _problem(Y, U, V, lam):
     U, V = arguments.matrix("U", U), arguments.matrix("V", V)
     U, V = arguments.factors(U, V)
     Y = arguments.matrix("Y", Y, rows=len(U), columns=len(V))
-    return Y, U, V, arguments.nonnegative("lam", lam)
+    return Y, U, V, arguments.number("lam", lam, least=0)
 
 
 def _both_factors(step, Y, U, V, lam, fraction):
     """The step for U, then that for V with the new U; checks the arguments."""
     Y, U, V, lam = _problem(Y, U, V, lam)
-    fraction = arguments.positive("fraction", fraction)
-    if fraction > 1:
-        raise ValueError(f"fraction must be at most 1, but it was {fraction}.")
+    fraction = arguments.number("fraction", fraction, above=0, most=1)
     U = step(Y, U, V, lam, fraction)
     return U, step(Y.T, V, U, lam, fraction)
 
 
-def _norms(X):
-    return np.sqrt((X**2).sum(axis=0))
-
-
 def _products(U, V):
-    return _norms(U) @ _norms(V)
+    return column_norms(U) @ column_norms(V)
 
 
 def _value(R, U, V, lam):
@@ -264,8 +244,8 @@ def _append(R, U, V, lam):
 
 
 def _shrink(X, t):
-    lengths = _norms(X)
-    return X * np.maximum(0, 1 - t / np.where(lengths > 0, lengths, np.inf))
+    lengths = column_norms(X)
+    return X * (1 - np.divide(t, lengths, out=np.ones_like(lengths), where=lengths > t))
 
 
 def _proximal(Y, U, V, lam, fraction):
@@ -274,7 +254,7 @@ def _proximal(Y, U, V, lam, fraction):
     if curvature == 0:
         return U
     eta = fraction / curvature
-    return _shrink(U + eta * (Y - U @ V.T) @ V, eta * lam * _norms(V))
+    return _shrink(U + eta * (Y - U @ V.T) @ V, eta * lam * column_norms(V))
 
 
 def _printed(Y, U, V, lam, fraction):
@@ -282,7 +262,7 @@ def _printed(Y, U, V, lam, fraction):
     curvature = np.linalg.norm(V, 2) ** 2
     if curvature == 0:
         return U
-    return U - fraction / curvature * _shrink((U @ V.T - Y) @ V, lam * _norms(V))
+    return U - fraction / curvature * _shrink((U @ V.T - Y) @ V, lam * column_norms(V))
 
 
 def _columns(Y, U, V, lam):

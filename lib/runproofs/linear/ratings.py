@@ -11,6 +11,7 @@ import numpy as np
 import torch
 
 from runproofs import _arguments as arguments
+from runproofs._tensors import check_factors
 
 LEVELS = 1 << 16  # of a random number that decides one entry of a mask
 CHUNK = 1024  # ratings predicted at once: their rows stay in the cache
@@ -48,8 +49,7 @@ def split(ratings, share, rng):
     ratings = _ratings("ratings", ratings)
     rng = arguments.generator(rng)
     n = len(ratings.row)
-    if not 0 < arguments.positive("share", share) < 1:
-        raise ValueError(f"share must lie between 0 and 1, but it was {share}.")
+    share = arguments.number("share", share, above=0, below=1)
     count = round(share * n)
     if not 0 < count < n:
         raise ValueError(f"share must leave ratings in both parts, but {share} of {n} are {count}.")
@@ -75,16 +75,6 @@ def he_factors(rows, columns, width, rng, dtype=torch.float32, device="cpu"):
     return tuple(torch.from_numpy(table).mul_(scale).to(device, dtype) for table in tables)
 
 
-def rmse(U, V, ratings):
-    """Root of the mean squared error of the predictions U_i V_j^T, without any mask.
-
-    U: (rows, d), V: (columns, d), tensors. ratings: `Ratings`, at least one. Returns a float; sums
-    are taken in float64. Raises ValueError for bad arguments. Cost: O(n d) time, O(d) memory.
-    """
-    _check_tables(U, V)
-    return _rmse(U, V, _on(U, V, "ratings", ratings))
-
-
 def sgd_step(U, V, ratings, kept, p, step_size):
     """One step of SGD on the mean over a batch of (y - sum_k b_k U_ik V_jk / (1 - p))^2.
 
@@ -93,9 +83,9 @@ def sgd_step(U, V, ratings, kept, p, step_size):
     probability in [0, 1). step_size: larger than 0. Returns new tensors (U, V). Raises ValueError
     for bad arguments. Cost: O(n d), and a copy of the tables.
     """
-    _check_tables(U, V)
+    check_factors(U, V, ndim=2)
     batch = _on(U, V, "ratings", ratings)
-    p, step_size = arguments.drop_probability(p), arguments.positive("step_size", step_size)
+    p, step_size = arguments.drop_probability(p), arguments.number("step_size", step_size, above=0)
     kept = torch.as_tensor(kept, dtype=U.dtype, device=U.device)
     if kept.shape != (len(batch.row), U.shape[1]):
         raise ValueError(
@@ -119,13 +109,13 @@ def train(train, test, U, V, p, *, epochs, batch, step_size, rng, every=1):
     Returns a `Training`; one that diverges ends in infinities or NaN. Raises ValueError for bad
     arguments. Cost: O(n d) an epoch, whatever the size of the tables. Source: thesis, Section 4.6.
     """
-    _check_tables(U, V)
+    check_factors(U, V, ndim=2)
     train, test = _on(U, V, "train", train), _on(U, V, "test", test)
     p = arguments.drop_probability(round(arguments.drop_probability(p) * LEVELS) / LEVELS)
     epochs = arguments.positive_integer("epochs", epochs)
     n, batch = len(train.row), arguments.positive_integer("batch", batch)
     every = arguments.positive_integer("every", every)
-    step_size = arguments.positive("step_size", step_size)
+    step_size = arguments.number("step_size", step_size, above=0)
     rng = arguments.generator(rng)
 
     U, V = U.clone(), V.clone()
@@ -228,16 +218,3 @@ def _on(U, V, name, ratings):
             )
     row, column = (torch.as_tensor(a, device=U.device) for a in (ratings.row, ratings.column))
     return Ratings(row, column, torch.as_tensor(ratings.value).to(U.device, U.dtype))
-
-
-def _check_tables(U, V):
-    for name, table in (("U", U), ("V", V)):
-        if not (isinstance(table, torch.Tensor) and table.is_floating_point()) or table.ndim != 2:
-            raise ValueError(f"{name} must be a matrix of floating-point numbers, a tensor.")
-        if 0 in table.shape or not table.isfinite().all():
-            raise ValueError(f"{name} must be finite and not empty.")
-    if U.shape[1] != V.shape[1] or U.dtype != V.dtype or U.device != V.device:
-        raise ValueError(
-            "U and V must agree in their number of columns, dtype and device, but they are "
-            f"{tuple(U.shape)} {U.dtype} and {tuple(V.shape)} {V.dtype}."
-        )

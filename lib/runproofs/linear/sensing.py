@@ -30,7 +30,7 @@ def objective(U, V, A, y, lam, weights=None):
     22.0
     """
     terms, weights = _terms(U, V, A, weights)
-    y, lam = _entries("y", y, len(weights), arguments.vector), arguments.nonnegative("lam", lam)
+    y, lam = arguments.vector("y", y, size=len(weights)), arguments.number("lam", lam, least=0)
     return ((y - terms.sum(-1)) ** 2 + lam * (terms * terms).sum(-1)) @ weights
 
 
@@ -86,7 +86,7 @@ def weighted_trace_norm(M, p, q):
     M = arguments.matrix("M", M, batched=True)
     roots = []
     for name, weights, size in (("p", p, M.shape[-2]), ("q", q, M.shape[-1])):
-        roots.append(np.sqrt(_entries(name, weights, size)))
+        roots.append(np.sqrt(arguments.vector(name, weights, size=size, least=0)))
     return nuclear_norm(roots[0][:, None] * M * roots[1])
 
 
@@ -152,21 +152,11 @@ def _terms(U, V, A, weights):
     return (A @ V[..., None, :, :] * U[..., None, :, :]).sum(-2), weights
 
 
-def _entries(name, x, size, check=arguments.spectrum):
-    x = check(name, x)
-    if x.size != size:
-        raise ValueError(f"{name} must have {size} entries, but it has {x.size}.")
-    return x
-
-
 def _product_sampling(M, p, q, d1):
     M = arguments.matrix("M", M)
-    p, q = _entries("p", p, M.shape[0]), _entries("q", q, M.shape[1])
-    for name, x in (("p", p), ("q", q)):
-        if x.min() == 0:
-            raise ValueError(
-                f"{name} must have entries larger than 0: there may be no cheapest pair."
-            )
+    rows, columns = M.shape
+    p = arguments.vector("p", p, size=rows, above=0)  # with a zero there may be no cheapest pair
+    q = arguments.vector("q", q, size=columns, above=0)
     d1 = arguments.positive_integer("d1", d1)
     rank = int(np.linalg.matrix_rank(M))
     if d1 < rank:

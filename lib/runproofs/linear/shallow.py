@@ -13,8 +13,8 @@ import numpy as np
 from scipy.optimize import nnls
 
 from runproofs import _arguments as arguments
-from runproofs.linalg import shrink, symmetric_part
-from runproofs.linear.equalize import column_norms, equalizer, importance_scores
+from runproofs.linalg import _symmetric_part, column_norms, shrink
+from runproofs.linear.equalize import equalizer, importance_scores
 from runproofs.masks import all_masks
 
 # ---------------------------------------------------------------- objective, gradient, path norm
@@ -77,7 +77,7 @@ def regularizer(U, V, lam, C=None):
     """
     U, V = arguments.factors(U, V)
     C = None if C is None else arguments.symmetric("C", C, size=V.shape[-2])
-    return _regularizer(U, V, arguments.nonnegative("lam", lam), C)
+    return _regularizer(U, V, arguments.number("lam", lam, least=0), C)
 
 
 def path_norm(U, V):
@@ -127,7 +127,7 @@ def tied_gradient(U, M, lam):
     Arguments as in `tied_objective`. Raises ValueError for bad arguments. Cost: O(d^2 r) a matrix.
     Source: thesis, Section 2.5.3 (printed there for symmetric M).
     """
-    return 2 * gradient(U, U, symmetric_part(M), lam)[0]
+    return 2 * gradient(U, U, _symmetric_part(M), lam)[0]
 
 
 def balance(U, V):
@@ -176,17 +176,17 @@ def optimal_spectrum(sigma, r, lam):
     (1, 1.5, [1.5, 0.0], 8.5)
     """
     r = arguments.positive_integer("r", r)
-    lam = arguments.nonnegative("lam", lam)
-    sigma = np.sort(arguments.spectrum("sigma", sigma))[::-1]
+    lam = arguments.number("lam", lam, least=0)
+    sigma = np.sort(arguments.vector("sigma", sigma, least=0))[::-1]
     kappa = np.cumsum(sigma) / np.arange(1, sigma.size + 1)
-    kept, threshold = positive_part(sigma[:r], lam / r)
+    kept, threshold = _positive_part(sigma[:r], lam / r)
     rank = kept.size
     spectrum = np.append(kept, np.zeros(sigma.size - rank))
     value = threshold * sigma[:rank].sum() + (sigma[rank:] ** 2).sum()
     return OptimalSpectrum(rank, kappa, threshold, spectrum, float(value))
 
 
-def positive_part(sigma, mu):
+def _positive_part(sigma, mu):
     """The positive x = sigma - alpha with alpha = mu sum(x), and alpha.
 
     sigma: (m,), at least 0, non-increasing. mu: lam / r. Returns x, shorter than sigma where others
@@ -213,8 +213,8 @@ def spectrum_by_nnls(sigma, r, lam):
     Raises ValueError for bad arguments. Cost: about O(m^3). Source: thesis, (2.13) and (2.16).
     """
     r = arguments.positive_integer("r", r)
-    lam = arguments.nonnegative("lam", lam)
-    sigma = np.sort(arguments.spectrum("sigma", sigma))[::-1]
+    lam = arguments.number("lam", lam, least=0)
+    sigma = np.sort(arguments.vector("sigma", sigma, least=0))[::-1]
     k = min(r, sigma.size)
     rows = np.vstack([np.eye(k), np.full(k, np.sqrt(lam / r))])
     x, residual = nnls(rows, np.append(sigma[:k], 0))
@@ -252,7 +252,7 @@ def optimal_autoencoder(M, r, lam):
     Cost: one eigendecomposition and O(d r^2).
     Source: thesis, Theorem 3, with the truncation to rank r.
     """
-    mu, W = np.linalg.eigh(symmetric_part(M))
+    mu, W = np.linalg.eigh(_symmetric_part(M))
     mu, W = mu[::-1], W[:, ::-1]
     optimum = optimal_spectrum(np.maximum(mu, 0), r, lam)
     W = W[:, : optimum.rank]
@@ -294,14 +294,14 @@ def factorize_as_printed(M, lam):
     SVD. Raises ValueError for bad arguments. Cost: as `optimal_factors`.
     """
     M = arguments.matrix("M", M)
-    lam = arguments.nonnegative("lam", lam)
+    lam = arguments.number("lam", lam, least=0)
     W, sigma, Yt = np.linalg.svd(M, full_matrices=False)
     r = np.linalg.matrix_rank(M)
     if r == 0:
         raise ValueError(
             "M must not be zero, but it was: the printed rank is a maximum over nothing."
         )
-    kept, _ = positive_part(sigma[:r], lam)
+    kept, _ = _positive_part(sigma[:r], lam)
     return equalized_factors(W[:, : kept.size], kept, Yt[: kept.size].T, kept.size)
 
 
@@ -311,7 +311,7 @@ def factorize_as_printed(M, lam):
 def _problem(U, V, M, lam):
     U, V = arguments.factors(U, V)
     M = arguments.matrix("M", M, rows=U.shape[-2], columns=V.shape[-2])
-    return U, V, M, arguments.nonnegative("lam", lam)
+    return U, V, M, arguments.number("lam", lam, least=0)
 
 
 def _squared_lengths(X, C):

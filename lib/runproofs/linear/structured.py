@@ -7,7 +7,8 @@ objective. Source: the slides "Mathematics of Deep Learning", part on structured
 import numpy as np
 
 from runproofs import _arguments as arguments
-from runproofs.linear.nuclear import Polar, _norms, _problem, _products, _sweep, shrink_columns
+from runproofs.linalg import column_norms
+from runproofs.linear.nuclear import Polar, _problem, _products, _sweep
 
 
 def soft_threshold(X, t):
@@ -18,52 +19,31 @@ def soft_threshold(X, t):
     >>> soft_threshold([3.0, -1.0, 0.5], 1).tolist()
     [2.0, 0.0, 0.0]
     """
-    X, t = arguments.reals("X", X), arguments.nonnegative("t", t)
+    X, t = arguments.numbers("X", X), arguments.number("t", t, least=0)
     return X - np.clip(X, -t, t)
 
 
-def non_negative_prox(X, t):
-    """The minimizer P >= 0 of 1/2 ||p - x||^2 + t ||p|| for every column x of X.
+def objective(Y, U, V, lam, lam_1=0):
+    """||Y - U V^T||_F^2 + sum_i ||u_i||_2 (lam ||v_i||_2 + lam_1 ||v_i||_1).
 
-    X: (m, r). t: at least 0, one number or r of them. Projected first, shrunk afterwards. Raises
-    ValueError otherwise. Cost: O(mr).
+    Y: (m, n), one sample a column. U: (m, r), one atom a column. V: (n, r), the codes. lam, lam_1:
+    at least 0. Raises ValueError otherwise. Cost: O(mnr).
 
-    >>> non_negative_prox([[3.0], [4.0], [-12.0]], 1).round(12).tolist()
-    [[2.4], [3.2], [0.0]]
+    >>> float(objective([[2.0, 0.0]], [[1.0]], [[1.0], [0.0]], 1, 0.5))
+    2.5
     """
-    return shrink_columns(np.maximum(arguments.matrix("X", X), 0), t)
-
-
-def sparse_prox(X, t_2, t_1):
-    """The minimizer P of 1/2 ||p - x||^2 + t_2 ||p||_2 + t_1 ||p||_1 for every column x of X.
-
-    X: (m, r). t_2, t_1: at least 0. Entries are shrunk first, columns afterwards. Raises ValueError
-    otherwise. Cost: O(mr).
-
-    >>> sparse_prox([[4.0], [-5.0], [0.5]], 1, 1).round(12).tolist()
-    [[2.4], [-3.2], [0.0]]
-    """
-    return shrink_columns(soft_threshold(arguments.matrix("X", X), t_1), t_2)
-
-
-def nmf_objective(Y, U, V, lam):
-    """||Y - U V^T||_F^2 + lam sum_i ||u_i|| ||v_i||, for factors without negative entries.
-
-    Y: (m, n). U: (m, r). V: (n, r). lam: at least 0. Raises ValueError otherwise. Cost: O(mnr).
-
-    >>> float(nmf_objective([[2.0]], [[0.5, 0.5]], [[1.0, 1.0]], 2))
-    3.0
-    """
-    Y, U, V, lam = _non_negative(Y, U, V, lam)
-    return ((Y - U @ V.T) ** 2).sum() + lam * _products(U, V)
+    Y, U, V, lam = _problem(Y, U, V, lam)
+    lam_1 = arguments.number("lam_1", lam_1, least=0)
+    penalty = lam * _products(U, V) + lam_1 * column_norms(U) @ np.abs(V).sum(axis=0)
+    return ((Y - U @ V.T) ** 2).sum() + penalty
 
 
 def nmf(Y, U, V, lam, *, sweeps=200):
     """Non-negative factors after so many sweeps of exact minimization, column by column.
 
-    Arguments and errors as for `nmf_objective`, which never increases. Returns U, V. Columns that
-    have become 0 stay 0. Cost: O(mnr) a sweep. Source: the slides' regularizer, in the loop of
-    hierarchical alternating least squares.
+    Arguments and errors as for `objective`, which never increases with lam_1 = 0; U and V without
+    negative entries. Returns U, V. Columns that have become 0 stay 0. Cost: O(mnr) a sweep.
+    Source: the slides' regularizer, in the loop of hierarchical alternating least squares.
     """
     Y, U, V, lam = _non_negative(Y, U, V, lam)
 
@@ -104,8 +84,8 @@ def non_negative_polar(R):
 def append_non_negative(Y, U, V, lam):
     """U, V without their zero columns, and with the pair of `non_negative_polar` appended.
 
-    The step is max(value - lam / 2, 0), and lowers `nmf_objective` by its square. Arguments and
-    errors as for `nmf_objective`. Cost: O(mn(r + n)).
+    The step is max(value - lam / 2, 0), and lowers `objective` by its square. Arguments and
+    errors as for `objective`. Cost: O(mn(r + n)).
     """
     Y, U, V, lam = _non_negative(Y, U, V, lam)
     pair, _ = non_negative_polar(Y - U @ V.T)
@@ -117,34 +97,19 @@ def append_non_negative(Y, U, V, lam):
     )
 
 
-def dictionary_objective(Y, U, V, lam, lam_1):
-    """||Y - U V^T||_F^2 + sum_i ||u_i||_2 (lam ||v_i||_2 + lam_1 ||v_i||_1).
-
-    Y: (m, n), one sample a column. U: (m, r), one atom a column. V: (n, r), the codes. lam, lam_1:
-    at least 0. Raises ValueError otherwise. Cost: O(mnr).
-
-    >>> float(dictionary_objective([[2.0, 0.0]], [[1.0]], [[1.0], [0.0]], 1, 0.5))
-    2.5
-    """
-    Y, U, V, lam = _problem(Y, U, V, lam)
-    lam_1 = arguments.nonnegative("lam_1", lam_1)
-    penalty = lam * _products(U, V) + lam_1 * _norms(U) @ np.abs(V).sum(axis=0)
-    return ((Y - U @ V.T) ** 2).sum() + penalty
-
-
 def dictionary(Y, U, V, lam, lam_1, *, sweeps=200):
     """Atoms and codes after so many sweeps of exact minimization, column by column.
 
-    Arguments and errors as for `dictionary_objective`, which never increases. Returns U, V, the
+    Arguments and errors as for `objective`, which never increases. Returns U, V, the
     atoms of length 1 where they are not 0. Columns that have become 0 stay 0.
     Cost: O(mnr) a sweep. Source: the slides' regularizer, lam_1 = lam gamma.
     """
     Y, U, V, lam = _problem(Y, U, V, lam)
-    lam_1 = arguments.nonnegative("lam_1", lam_1)
+    lam_1 = arguments.number("lam_1", lam_1, least=0)
     for _ in range(arguments.positive_integer("sweeps", sweeps)):
-        weights = (lam * _norms(V) + lam_1 * np.abs(V).sum(axis=0)) / 2
+        weights = (lam * column_norms(V) + lam_1 * np.abs(V).sum(axis=0)) / 2
         U = _atoms(Y @ V, V, U, weights)
-        U, V = _unit(U), V * _norms(U)
+        U, V = _unit(U), V * column_norms(U)
         V = _sweep(Y.T @ U, U, V, lambda x, _: _sparse(x, lam / 2, lam_1 / 2))
     return U, V
 
@@ -158,7 +123,7 @@ def huber(Z, gamma):
     >>> float(huber([0.5, -3.0], 1))
     2.625
     """
-    Z, gamma = np.abs(arguments.reals("Z", Z)), arguments.positive("gamma", gamma)
+    Z, gamma = np.abs(arguments.numbers("Z", Z)), arguments.number("gamma", gamma, above=0)
     return np.where(gamma * Z <= 1, gamma * Z**2 / 2, Z - 1 / (2 * gamma)).sum()
 
 
@@ -171,7 +136,7 @@ def robust_pca(Y, U, V, lam, gamma, *, sweeps=200):
     a sweep. Source: the slides.
     """
     Y, U, V, lam = _problem(Y, U, V, lam)
-    gamma = arguments.positive("gamma", gamma)
+    gamma = arguments.number("gamma", gamma, above=0)
 
     def prox(x, length):
         norm = np.sqrt(x @ x)
@@ -186,14 +151,12 @@ def robust_pca(Y, U, V, lam, gamma, *, sweeps=200):
 
 def _non_negative(Y, U, V, lam):
     Y, U, V, lam = _problem(Y, U, V, lam)
-    for name, X in (("U", U), ("V", V)):
-        if X.min() < 0:
-            raise ValueError(f"{name} must have no negative entries, but one is {X.min()}.")
+    U, V = (arguments.numbers(f"every entry of {n}", X, least=0) for n, X in (("U", U), ("V", V)))
     return Y, U, V, lam
 
 
 def _unit(X):
-    lengths = _norms(X)
+    lengths = column_norms(X)
     return X / np.where(lengths > 0, lengths, 1)
 
 

@@ -7,27 +7,10 @@ any rate are those of `shallow`; here are the same values in fractions, found wi
 
 from fractions import Fraction
 from itertools import combinations
-from numbers import Rational
 
 import numpy as np
 
 from runproofs import _arguments as arguments
-
-
-def keep_probability(theta_1, r):
-    """theta_r = theta_1 / (r - (r - 1) theta_1), so that (1 - theta_r) / theta_r grows like r.
-
-    theta_1: keep probability in (0, 1] of a single column. r: columns, at least 1. Returns a
-    Fraction if theta_1 is one, else a float. Raises ValueError for bad arguments. Cost: O(1).
-    Source: Cavazza et al. 2018; Vidal's slide "Dropout with Variable Rate Works".
-
-    >>> from fractions import Fraction
-    >>> [str(keep_probability(Fraction(2, 3), r)) for r in (1, 2, 4)]
-    ['2/3', '1/2', '1/3']
-    """
-    theta_1 = arguments.keep_probability(theta_1, exact=True, name="theta_1")
-    r = arguments.positive_integer("r", r)
-    return theta_1 / (r - (r - 1) * theta_1)
 
 
 def optimum_over_supports(sigma, r, lam):
@@ -46,9 +29,9 @@ def optimum_over_supports(sigma, r, lam):
     """
     if not np.iterable(sigma):
         raise ValueError(f"sigma must be a sequence of numbers, but it was {sigma!r}.")
-    sigma = sorted((_exact("every entry of sigma", s) for s in sigma), reverse=True)
+    sigma = sorted((arguments.rational("every entry of sigma", s) for s in sigma), reverse=True)
     r = arguments.positive_integer("r", r)
-    mu = _exact("lam", lam) / r
+    mu = arguments.rational("lam", lam) / r
     if not 1 <= len(sigma) <= 12:
         raise ValueError(f"sigma must have 1 to 12 entries, but it has {len(sigma)}.")
     total = sum(s * s for s in sigma)
@@ -61,10 +44,3 @@ def optimum_over_supports(sigma, r, lam):
                 value = sum((s - t) ** 2 for s, t in zip(sigma, x, strict=True))
                 best = min(best, (value + mu * sum(x) ** 2, tuple(x)), key=lambda pair: pair[0])
     return best[0], list(best[1])
-
-
-def _exact(name, x):
-    """x as a Fraction that is at least 0; decimals are refused, since they only look exact."""
-    if not isinstance(x, Rational) or isinstance(x, bool) or x < 0:
-        raise ValueError(f"{name} must be an integer or a Fraction, at least 0, but it was {x!r}.")
-    return Fraction(x)

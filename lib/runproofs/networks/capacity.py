@@ -10,11 +10,10 @@ over sectors that takes all weights w at once, elsewhere from the extreme rays o
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import erfcx
 
 from runproofs import _arguments as arguments
-from runproofs.bounds.rademacher import all_signs
-from runproofs.networks import _cells, arrangement
+from runproofs.masks import all_signs
+from runproofs.networks import _arrangement, _cells
 from runproofs.networks._cells import ZERO
 
 MOST_SIGNS = 14  # sample points: 8192 sign vectors up to a common sign
@@ -83,23 +82,6 @@ def retentiveness(atoms, masses):
     best = moments.argmin()
     direction = root @ candidates[best]
     return Retentiveness(float(moments[best]), direction / np.linalg.norm(direction))
-
-
-def gaussian_retentiveness(mean, covariance):
-    """`retentiveness` of a normal law: Phi(-k) - k phi(k) / (1 + k^2), k^2 = mean^T cov^{-1} mean.
-
-    mean: (d,). covariance: (d, d), positive definite. Returns a float, with a relative error of
-    some 1 + k^4 roundings. Raises ValueError for bad arguments. Cost: O(d^3).
-    Source: beyond the thesis, Proposition 4.C.
-
-    >>> round(gaussian_retentiveness([2, 0], [[4, 0], [0, 0.25]]), 5)
-    0.03767
-    """
-    mean = arguments.vector("mean", mean)
-    covariance = arguments.positive_definite("covariance", covariance, size=len(mean))
-    k = np.sqrt(mean @ np.linalg.solve(covariance, mean))
-    density = np.exp(-(k**2) / 2) / np.sqrt(2 * np.pi)
-    return float(density * (np.sqrt(np.pi / 2) * erfcx(k / np.sqrt(2)) - k / (1 + k**2)))
 
 
 def supremum(weights, points, atoms, masses):
@@ -216,11 +198,11 @@ def _sweep(weights, points, atoms, masses):
     c s + c' t and its squared moment s^2 + t^2 + 2 rho s t, for s, t >= 0. The ratio is largest at
     s = c - rho c', t = c' - rho c, if they are positive: (c^2 + t^2 / (1 - rho^2))^{1/2}.
     """
-    rays = arrangement.rays(np.vstack([points, atoms]))
+    rays = _arrangement.rays(np.vstack([points, atoms]))
     start, end = rays.direction, np.roll(rays.direction, -1)
     wide = abs(end - start) > ZERO
     start, end, middle = (
-        arrangement.as_points(z[wide]) for z in (start, end, arrangement.middles(rays))
+        _arrangement.as_points(z[wide]) for z in (start, end, _arrangement.middles(rays))
     )
     fixed = np.vstack([start, middle])  # the ratio is constant on a half-plane without a line
     sums, moments = _activations(fixed, points), _activations(fixed, atoms) * np.sqrt(masses)
@@ -276,7 +258,8 @@ def _critical(X, masses):
 
 def _law(atoms, masses):
     atoms = arguments.matrix("atoms", atoms)
-    masses = arguments.probabilities("masses", arguments.above_zero("masses", masses), len(atoms))
+    masses = arguments.numbers("masses", masses, above=0)
+    masses = arguments.probabilities("masses", masses, len(atoms))
     if not atoms.any():
         raise ValueError("atoms must not all be 0: every neuron would vanish on the law.")
     return atoms, masses

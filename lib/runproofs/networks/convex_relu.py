@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from runproofs import _arguments as arguments
-from runproofs.networks import arrangement
+from runproofs.networks import _arrangement
 
 
 class Polar(NamedTuple):
@@ -48,7 +48,7 @@ def planar_polar(X, R):
     145.0
     """
     X = arguments.matrix("X", X, columns=2)
-    return _polar(arrangement.as_complex(X), arguments.matrix("R", R, rows=len(X)))
+    return _polar(_arrangement.as_complex(X), arguments.matrix("R", R, rows=len(X)))
 
 
 def objective(X, Y, lam, U, V):
@@ -80,7 +80,7 @@ def lower_bound(X, Y, lam, R):
     """
     X, Y, lam = _problem(X, Y, lam)
     R = arguments.matrix("R", R, rows=len(X), columns=Y.shape[1])
-    polar = _polar(arrangement.as_complex(X), R)
+    polar = _polar(_arrangement.as_complex(X), R)
     return _bound(Y, R, lam, polar.value), polar
 
 
@@ -100,9 +100,9 @@ def meta_algorithm(X, Y, lam, *, tol=1e-9, largest=None):
     ([1.0, 0.595, 0.19], True)
     """
     X, Y, lam = _problem(X, Y, lam)
-    tol = arguments.positive("tol", tol)
+    tol = arguments.number("tol", tol, above=0)
     largest = np.inf if largest is None else arguments.positive_integer("largest", largest)
-    descent, x = _Descent(X, Y, lam), arrangement.as_complex(X)
+    descent, x = _Descent(X, Y, lam), _arrangement.as_complex(X)
     steps, best = [], -np.inf
     while True:
         R = descent.residual()
@@ -118,7 +118,7 @@ def meta_algorithm(X, Y, lam, *, tol=1e-9, largest=None):
 
 def _problem(X, Y, lam):
     X = arguments.matrix("X", X, columns=2)
-    return X, arguments.matrix("Y", Y, rows=len(X)), arguments.positive("lam", lam)
+    return X, arguments.matrix("Y", Y, rows=len(X)), arguments.number("lam", lam, above=0)
 
 
 def _norms(A):
@@ -137,8 +137,8 @@ def _polar(x, R):
     x, R = x[alive], R[alive]
     if not len(x):
         return Polar(0.0, np.array([1.0, 0.0]))
-    found = arrangement.rays_of(x)
-    a = arrangement.sector_sums(found, R.T * x)  # (d, 2N): R^T [Xu]_+ = Re(conj(a) u)
+    found = _arrangement.rays_of(x)
+    a = _arrangement.sector_sums(found, R.T * x)  # (d, 2N): R^T [Xu]_+ = Re(conj(a) u)
     level, turn = (abs(a) ** 2).sum(0), (a**2).sum(0)
     inside = np.exp(0.5j * np.angle(turn))  # its square is parallel to turn
     following = np.append(found.angle[1:], found.angle[0] + 2 * np.pi)
@@ -149,7 +149,7 @@ def _polar(x, R):
     u = np.stack(candidates)
     squares = (level + (turn.conj() * u**2).real) / 2
     best = np.unravel_index(squares.argmax(), squares.shape)
-    return Polar(float(np.sqrt(max(squares[best], 0))), arrangement.as_points(u[best]))
+    return Polar(float(np.sqrt(max(squares[best], 0))), _arrangement.as_points(u[best]))
 
 
 class _Descent:
@@ -162,7 +162,7 @@ class _Descent:
     def __init__(self, X, Y, lam):
         self.X, self.Y, self.lam = X, Y, lam
         alive = X[(X != 0).any(1)]
-        angle = arrangement.rays(alive).angle if len(alive) else np.array([-np.pi])
+        angle = _arrangement.rays(alive).angle if len(alive) else np.array([-np.pi])
         new = np.append(True, np.diff(angle) > 1e-13)
         self.low = angle[new]
         self.high = np.append(self.low[1:], self.low[0] + 2 * np.pi)

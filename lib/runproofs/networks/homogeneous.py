@@ -89,8 +89,8 @@ def degree(network, weights, scales=(2, 3), powers=None, tol=1e-9):
             "scales must be at least two different numbers above 0, none of them 1, "
             f"but they were {scales.tolist()}."
         )
-    tol = arguments.positive("tol", tol)
-    weights = [arguments.reals(f"weights[{j}]", W) for j, W in enumerate(weights)]
+    tol = arguments.number("tol", tol, above=0)
+    weights = [arguments.numbers(f"weights[{j}]", W) for j, W in enumerate(weights)]
     at_one = _output(network, weights)
     if not np.isfinite(at_one).all() or not at_one.any():
         raise ValueError("network must have a finite output that is not zero at these weights.")

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from runproofs import _arguments as arguments
-from runproofs.networks.two_layer import TwoLayerNetwork, labelled, margin, preactivations
+from runproofs.networks.two_layer import TwoLayerNetwork, _labelled, margin, preactivations
 
 LN_2 = np.log(2)
 
@@ -78,8 +78,8 @@ def update(network, x, y, mask, *, step_size, radius=inf):
     >>> update(net, [1], 1, [1, 0], step_size=LN_2 * (1 + np.e)).W.tolist()
     [[2.0], [1.0]]
     """
-    x, y = labelled(network[mask], x, y)
-    step_size, radius = arguments.positive("step_size", step_size), _radius(radius)
+    x, y = _labelled(network[mask], x, y)
+    step_size, radius = arguments.number("step_size", step_size, above=0), _radius(radius)
     return _step(network, x, y, np.asarray(mask), step_size, radius)[1]
 
 
@@ -114,7 +114,7 @@ def algorithm_4(network, X, Y, q, *, step_size, rng, radius=inf, masses=None):
     X = arguments.matrix("X", X, columns=network.W.shape[-1])
     Y = arguments.signs("Y", arguments.points("Y", Y, len(X), axes=1))
     q, rng = arguments.keep_probability(q, name="q"), arguments.generator(rng)
-    step_size, radius = arguments.positive("step_size", step_size), _radius(radius)
+    step_size, radius = arguments.number("step_size", step_size, above=0), _radius(radius)
     if masses is not None:
         masses = arguments.probabilities("masses", masses, len(X))
     return _steps(network, X, Y, q, step_size, rng, radius, masses)
@@ -173,9 +173,7 @@ def noisy_xor(d):
     >>> X.tolist(), Y.tolist()
     ([[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0], [0.0, -1.0]], [1, 1, -1, -1])
     """
-    d = arguments.positive_integer("d", d)
-    if not 2 <= d <= 20:
-        raise ValueError(f"d must be between 2 and 20, since there are 2^d points, but it was {d}.")
+    d = arguments.positive_integer("d", d, least=2, most=20, why=", since there are 2^d points")
     u = np.repeat([[1, 0], [-1, 0], [0, 1], [0, -1]], 2 ** (d - 2), axis=0)
     s = 2 * (np.arange(2 ** (d - 2))[:, None] >> np.arange(d - 2) & 1) - 1
     return np.hstack([u, np.tile(s, (4, 1))]) / (d - 1) ** 0.5, np.repeat([1, -1], 2 ** (d - 1))
@@ -204,4 +202,4 @@ def _step(network, x, y, mask, step_size, radius):
 
 
 def _radius(radius):
-    return inf if radius == inf else arguments.positive("radius", radius)
+    return arguments.number("radius", radius, above=0, most=inf)

@@ -101,8 +101,8 @@ def audit(steps, T, V, lam, *, step_size):
     >>> all((one.left <= one.right + 1e-12).all() for one in always(seen).values())
     True
     """
-    T, lam = arguments.positive_integer("T", T), arguments.nonnegative("lam", lam)
-    step_size = arguments.positive("step_size", step_size)
+    T, lam = arguments.positive_integer("T", T), arguments.number("lam", lam, least=0)
+    step_size = arguments.number("step_size", step_size, above=0)
     V = arguments.matrix("V", V, batched=True)
     rows, W_1 = [], None
     for step, following in pairwise(islice(steps, T + 1)):
@@ -161,9 +161,8 @@ def events(seen, gamma, delta):
     one-sided inequality of Dvoretzky, Kiefer and Wolfowitz with Massart's constant.
     Raises ValueError for bad arguments. Source: thesis, Lemmas 14-16.
     """
-    gamma, delta = arguments.positive("gamma", gamma), arguments.positive("delta", delta)
-    if delta >= 1:
-        raise ValueError(f"delta must be smaller than 1, but it was {delta}.")
+    gamma = arguments.number("gamma", gamma, above=0)
+    delta = arguments.number("delta", delta, above=0, below=1)
     third, ones = log(3 * len(seen.loss) / delta), np.ones_like(seen.loss)
     deviation = seen.m * seen.moved + sqrt(seen.m / 2 * third)
     both = {
@@ -181,7 +180,8 @@ def promised(seen, gamma, radius):
     widths that run the threshold is out of reach, and whether a run keeps these is a question for
     it. Raises ValueError for bad arguments. Source: thesis, (5.7)-(5.12) and Lemma 13.
     """
-    gamma, radius = arguments.positive("gamma", gamma), arguments.positive("radius", radius)
+    gamma = arguments.number("gamma", gamma, above=0)
+    radius = arguments.number("radius", radius, above=0)
     lam, eta, T, ones = seen.lam, seen.step_size, len(seen.loss), np.ones_like(seen.loss)
     both = {
         "(5.7), effect of flips": (np.abs(seen.drift), lam * gamma / 2 * ones),

@@ -14,7 +14,7 @@ import numpy as np
 from scipy.linalg import solve_triangular
 
 from runproofs import _arguments as arguments
-from runproofs.networks import arrangement
+from runproofs.networks import _arrangement
 
 PRECISION = 1e-10  # how near the two bounds come, for points with entries at most 1
 REDUCTION = 0.1  # of the barrier's weight, from one centre to the next
@@ -70,10 +70,10 @@ def arcs(X):
     ([0.25, 0.25, 0.25, 0.25], [[0, 0], [1, 0], [1, 1], [0, 1]])
     """
     X = arguments.matrix("X", X, columns=2)
-    found = arrangement.rays(X / _largest(X, axis=1))
+    found = _arrangement.rays(X / _largest(X, axis=1))
     start = np.append(-np.pi, found.angle)  # the arc that holds the negative first axis, cut there
     length = np.diff(start, append=np.pi)
-    active = arrangement.sector_sums(found, np.eye(len(X))).T > 0.5
+    active = _arrangement.sector_sums(found, np.eye(len(X))).T > 0.5
     active = np.vstack([active[-1:], active])
     kept = length > 0
     return Arcs(start[kept], length[kept] / (2 * np.pi), active[kept])
@@ -190,7 +190,7 @@ def sampled_margins(psi, X, y, z, mask=1):
     y = _labels(y, len(X))
     z = arguments.points("z", z, X.shape[1], axes=2)
     values = arguments.points("psi(z)", psi(z), X.shape[1], axes=2)
-    mask = np.broadcast_to(arguments.reals("mask", np.asarray(mask) * 1), len(z))
+    mask = np.broadcast_to(arguments.numbers("mask", np.asarray(mask) * 1), len(z))
     return mask[:, None] * (values @ X.T) * (z @ X.T > 0) * y
 
 

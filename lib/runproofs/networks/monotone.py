@@ -150,9 +150,8 @@ def _non_negative(K, n, d, p):
 
 def _shape(K, n, d, *, gadgets=False):
     """K, n, d as integers, d at least 2; with gadgets K must divide n."""
-    K, n, d = (arguments.positive_integer(*pair) for pair in (("K", K), ("n", n), ("d", d)))
-    if d < 2:
-        raise ValueError("d must be at least 2, for one hidden layer, but it was 1.")
+    K, n = arguments.positive_integer("K", K), arguments.positive_integer("n", n)
+    d = arguments.positive_integer("d", d, least=2, why=", for one hidden layer")
     if gadgets and n % K:
         raise ValueError(f"n must be a multiple of K = {K}, but it was {n}.")
     return K, n, d
@@ -210,19 +209,6 @@ def detector_wins(K, n, d, p):
     e, spread, (p, q) = *_empty(K, n, d, p), _rate(p)
     cost = spread * (K * p * e * (3 - e) - (1 - e) ** 2 * q)
     return bool(cost < (1 - e) * (q - e * (q + K * p)))
-
-
-def network_infimum(K, p):
-    """q^K / (2 + 2 q^K): no network of any width or depth has a smaller criterion, wide ones near.
-
-    K >= 1. p: keep probability. Raises ValueError for bad arguments. Cost: O(1). Source: Theorem
-    S.F.
-
-    >>> network_infimum(2, Fraction(1, 2))
-    Fraction(1, 10)
-    """
-    e, _ = _empty(K, 1, 2, p)
-    return e / (2 * (1 + e))
 
 
 def _empty(K, n, d, p):

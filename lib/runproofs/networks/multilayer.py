@@ -192,7 +192,7 @@ def penalised_risk(network, examples, lam):
 
     lam: at least 0. Raises ValueError for bad arguments. Source: Helmbold and Long, Section 2.
     """
-    arguments.nonnegative("lam", float(lam))
+    arguments.number("lam", float(lam), least=0)
     return risk(network, examples) + lam * squared_norm(network) / 2
 
 
@@ -227,7 +227,7 @@ def _numbers(name, x):
     try:
         array = np.asarray(x)
     except ValueError:  # a ragged list, which `reals` names
-        return arguments.reals(name, x)
+        return arguments.numbers(name, x)
     if array.dtype.kind in "iu" or (
         array.dtype == object and all(isinstance(entry, Rational) for entry in array.flat)
     ):
@@ -237,4 +237,4 @@ def _numbers(name, x):
         return exact
     if array.dtype == object and all(isinstance(entry, Real) for entry in array.flat):
         array = array.astype(float)
-    return arguments.reals(name, array)
+    return arguments.numbers(name, array)

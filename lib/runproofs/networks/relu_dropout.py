@@ -14,6 +14,7 @@ import numpy as np
 import torch
 
 from runproofs import _arguments as arguments
+from runproofs._tensors import check_factors, check_generator
 from runproofs.masks import all_masks
 from runproofs.networks.capacity import second_moment
 from runproofs.training import Recorder
@@ -52,7 +53,7 @@ def objective(U, V, X, Y, p):
     Cost: O(n (d0 + d2) d1). Source: thesis, (4.3) and Proposition 5.
     """
     U, V, X, Y = _problem(U, V, X, Y)
-    p = _rates(p, U.shape[:-2])
+    p = arguments.numbers("p", p, batch=U.shape[:-2], least=0, below=1)
     error = Y - _activations(V, X) @ U.mT
     return (error**2).sum(-1).mean(-1) + p / (1 - p) * regularizer(U, V, X)
 
@@ -66,7 +67,7 @@ def objective_by_enumeration(U, V, X, Y, p):
     U, V, X, Y = _problem(U, V, X, Y)
     if U.ndim > 2:
         raise ValueError(f"U must be one matrix, but it has {U.ndim} axes.")
-    keep = 1 - float(_rates(p, ()))
+    keep = 1 - arguments.drop_probability(p)
     masks, probabilities = all_masks(U.shape[1], keep)
     errors = Y - (masks[:, None] / keep * _activations(V, X)) @ U.T
     return float(probabilities @ (errors**2).sum(-1).mean(-1))
@@ -85,7 +86,7 @@ def coadaptation(psi):
     >>> float(round(coadaptation([3, 4]) ** 2, 12))
     0.98
     """
-    psi = arguments.at_least_zero("psi", psi)
+    psi = arguments.numbers("psi", psi, least=0)
     if psi.ndim < 1 or not psi.size:
         raise ValueError(f"psi must have a last axis, of flows, but its shape is {psi.shape}.")
     largest = psi.max(
@@ -159,21 +160,15 @@ def train(U, V, X, Y, p, *, epochs, batch, step_size, generator, every=None, obs
     Cost: O(b (d0 + d2) d1) a step and run, and 2 (d0 + d2) d1 numbers a run that Adam remembers.
     Source: thesis, Section 4.6, which leaves the optimiser open.
     """
-    for name, t in (("U", U), ("V", V)):
-        if not (isinstance(t, torch.Tensor) and t.is_floating_point() and t.ndim == 3):
-            raise ValueError(f"{name} must be a tensor of floating-point numbers with 3 axes.")
-    if U.dtype != V.dtype:
-        raise ValueError(f"U and V must have one dtype, but they have {U.dtype} and {V.dtype}.")
-    if not isinstance(generator, torch.Generator):
-        raise ValueError(f"generator must be a torch.Generator, but it was {generator!r}.")
+    check_factors(U, V, ndim=3)
+    check_generator(generator)
     _, _, *sample = _problem(U.detach(), V.detach(), X, Y)
     X, Y = (torch.as_tensor(t, dtype=U.dtype) for t in sample)
-    epochs, batch = (
-        arguments.positive_integer(name, count)
-        for name, count in (("epochs", epochs), ("batch", batch))
-    )
-    step_size = arguments.positive("step_size", step_size)
-    keep = torch.as_tensor(1 - _rates(p, U.shape[:1]), dtype=U.dtype).reshape(-1, 1, 1)
+    epochs = arguments.positive_integer("epochs", epochs)
+    batch = arguments.positive_integer("batch", batch)
+    step_size = arguments.number("step_size", step_size, above=0)
+    p = arguments.numbers("p", p, batch=U.shape[:1], least=0, below=1)
+    keep = torch.as_tensor(1 - p, dtype=U.dtype).reshape(-1, 1, 1)
     record = Recorder(observe, every, epochs * -(-len(X) // batch))
 
     U, V = (t.detach().clone().requires_grad_() for t in (U, V))
@@ -209,13 +204,3 @@ def _problem(U, V, X, Y):
     U, V = arguments.factors(U, V)
     X = arguments.matrix("X", X, columns=V.shape[-2])
     return U, V, X, arguments.matrix("Y", Y, rows=len(X), columns=U.shape[-2])
-
-
-def _rates(p, batch):
-    """p as an array, a number or one for each network of the batch."""
-    p = arguments.reals("p", p)
-    if not ((p >= 0) & (p < 1)).all():
-        raise ValueError(f"p must be a probability to drop in [0, 1), but it was {p}.")
-    if p.shape not in ((), tuple(batch)):
-        raise ValueError(f"p must be a number or have the shape {tuple(batch)}, not {p.shape}.")
-    return p

@@ -72,7 +72,7 @@ def predicted_accuracy(mean, covariance, labels, rng, draws=256):
     """
     mean = arguments.matrix("mean", mean)
     n, C = mean.shape
-    covariance = arguments.reals("covariance", covariance)
+    covariance = arguments.numbers("covariance", covariance)
     if covariance.shape != (n, C, C):
         raise ValueError(f"covariance must be {(n, C, C)}, but its shape is {covariance.shape}.")
     labels = np.asarray(labels)
@@ -92,8 +92,6 @@ def _layer(H, A, beta, q):
     H, A = arguments.matrix("H", H), arguments.matrix("A", A)
     if A.shape[1] != H.shape[1]:
         raise ValueError(f"A must have {H.shape[1]} columns, one a unit, not {A.shape[1]}.")
-    beta = arguments.vector("beta", beta)
-    if len(beta) != len(A):
-        raise ValueError(f"beta must have {len(A)} entries, one a class, not {len(beta)}.")
+    beta = arguments.vector("beta", beta, size=len(A))
     q = arguments.keep_probability(q, name="q")
     return *(a.astype(np.float32 if single else float) for a in (H, A, beta)), q

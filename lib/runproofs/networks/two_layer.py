@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from runproofs import _arguments as arguments
+from runproofs.linalg import column_norms
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,7 +39,7 @@ class TwoLayerNetwork:
         for name, value in (
             ("W", W),
             ("a", arguments.points("a", self.a, W.shape[-2])),
-            ("alpha", arguments.slope(self.alpha)),
+            ("alpha", arguments.numbers("alpha", self.alpha, least=0, most=1)),
         ):
             object.__setattr__(self, name, value)
         _agree(**_batches(self))
@@ -82,7 +83,7 @@ def preactivations(network, x):
     return x @ W.T if W.ndim == 2 else (x[..., None, :] @ W.mT)[..., 0, :]
 
 
-def slopes(network, hidden):
+def _slopes(network, hidden):
     """sigma' at preactivations (..., m), which is alpha at 0; nothing is checked."""
     return np.where(hidden > 0, 1, network.alpha[..., None])
 
@@ -98,7 +99,7 @@ def margin(network, x, y):
     x: (..., d). y: (...), labels -1 and 1. Returns the batch shape.
     Raises ValueError for bad arguments. Cost: O(m d) a point.
     """
-    x, y = labelled(network, x, y)
+    x, y = _labelled(network, x, y)
     return y * output(network, preactivations(network, x))
 
 
@@ -108,7 +109,7 @@ def input_gradient(network, x, y):
     Arguments, errors and cost as in `margin`. Returns (..., d). <g, x> is the margin.
     Source: thesis, Section 6.2.
     """
-    return margin_and_gradient(network, *labelled(network, x, y))[1]
+    return _margin_and_gradient(network, *_labelled(network, x, y))[1]
 
 
 def weight_gradient(network, x, y):
@@ -116,8 +117,8 @@ def weight_gradient(network, x, y):
 
     Arguments, errors and cost as in `margin`. Returns (..., m, d). Source: thesis, Section 6.2.
     """
-    x, y = labelled(network, x, y)
-    back = y[..., None] * network.a * slopes(network, preactivations(network, x))
+    x, y = _labelled(network, x, y)
+    back = y[..., None] * network.a * _slopes(network, preactivations(network, x))
     return back[..., :, None] * x[..., None, :]
 
 
@@ -126,7 +127,7 @@ def lipschitz(network):
 
     Cost: one SVD. Source: sharper than the thesis, which has max|a_r| sqrt(m) ||W||_F.
     """
-    return np.linalg.norm(network.a, axis=-1) * np.linalg.norm(network.W, 2, axis=(-2, -1))
+    return column_norms(network.a[..., None])[..., 0] * np.linalg.norm(network.W, 2, axis=(-2, -1))
 
 
 def loss(z):
@@ -153,7 +154,8 @@ def trap(alpha, mu):
     >>> trap(0.25, 0.5)([[1, 2], [-1, 2]]).tolist()
     [0.5, -0.4375]
     """
-    alpha, mu = arguments.slope(alpha), arguments.above_zero("mu", mu)
+    alpha = arguments.numbers("alpha", alpha, least=0, most=1)
+    mu = arguments.numbers("mu", mu, above=0)
     _agree(alpha=alpha.shape, mu=mu.shape)
     alpha, mu = np.broadcast_arrays(alpha, mu)
     root = np.sqrt(alpha)
@@ -166,28 +168,28 @@ def trap(alpha, mu):
 # ----------------------------------------------------------------------------------------- helpers
 
 
-def margin_and_gradient(network, u, y):
+def _margin_and_gradient(network, u, y):
     """`margin` and `input_gradient` at once, at points u (..., d); nothing is checked."""
     hidden = preactivations(network, u)
-    s = slopes(network, hidden)
+    s = _slopes(network, hidden)
     back = y[..., None] * network.a * s
     W = network.W
     gradient = back @ W if W.ndim == 2 else (back[..., None, :] @ W)[..., 0, :]
     return (back * hidden).sum(-1), gradient
 
 
-def labelled(network, x, y):
+def _labelled(network, x, y):
     """Points x (..., d) and labels y (...) as arrays, checked against each other and the network.
 
     Raises ValueError for bad arguments.
     """
     x = arguments.points("x", x, network.W.shape[-1])
     y = arguments.signs("y", y)
-    batch_shape(network, x, y)
+    _batch_shape(network, x, y)
     return x, y
 
 
-def batch_shape(network, x, y):
+def _batch_shape(network, x, y):
     """The common batch shape of a network and of arrays x (..., d) and y (...).
 
     Raises ValueError if there is none.

@@ -26,8 +26,8 @@ def least_norm(A, norm, depth):
     >>> float(least_norm(0.6, 5, 2)), float(least_norm(8, 1, 3))
     (0.24, 12.0)
     """
-    A, norm = arguments.at_least_zero("A", A), arguments.above_zero("norm", norm)
-    depth = _depth(depth)
+    A, norm = arguments.numbers("A", A, least=0), arguments.numbers("norm", norm, above=0)
+    depth = arguments.positive_integer("depth", depth, least=2)
     return depth * (A / norm) ** (2 / depth)
 
 
@@ -38,7 +38,7 @@ def profile(A, norm, lam, depth):
     Source: beyond the paper, Theorem S.A ((12) for depth 2).
     """
     cost = least_norm(A, norm, depth)
-    return (1 - np.asarray(A)) ** 2 / 4 + arguments.at_least_zero("lam", lam) / 2 * cost
+    return (1 - np.asarray(A)) ** 2 / 4 + arguments.numbers("lam", lam, least=0) / 2 * cost
 
 
 def critical_penalty(norm, depth):
@@ -50,7 +50,10 @@ def critical_penalty(norm, depth):
     >>> float(critical_penalty(5, 2)), round(float(critical_penalty(1, 3)), 6)
     (2.5, 0.198425)
     """
-    norm, d = arguments.above_zero("norm", norm), _depth(depth)
+    norm, d = (
+        arguments.numbers("norm", norm, above=0),
+        arguments.positive_integer("depth", depth, least=2),
+    )
     return _smallest(d) ** ((d - 2) / d) * norm ** (2 / d) / (2 * (d - 1))
 
 
@@ -65,7 +68,7 @@ def signal(norm, lam, depth):
     >>> signal(1, [0.1952, 0.2], 3).round(12).tolist()
     [0.512, 0.0]
     """
-    norm, lam = arguments.above_zero("norm", norm), arguments.at_least_zero("lam", lam)
+    norm, lam = arguments.numbers("norm", norm, above=0), arguments.numbers("lam", lam, least=0)
     alive = lam <= critical_penalty(norm, depth)
     if depth == 2:
         return np.maximum(0, 1 - 2 * lam / norm)
@@ -107,8 +110,8 @@ def cheapest_network(x, A, sizes):
     [0.2, 0.8]
     """
     x = arguments.vector("x", x)
-    norm = arguments.positive("the norm of x", np.linalg.norm(x))
-    A, widths = arguments.nonnegative("A", A), arguments.hidden_widths(sizes).tolist()
+    norm = arguments.number("the norm of x", np.linalg.norm(x), above=0)
+    A, widths = arguments.number("A", A, least=0), arguments.hidden_widths(sizes).tolist()
     weights = [np.zeros(s) for s in zip([*widths, 1], [len(x), *widths], strict=True)]
     weights[0][0] = x / norm
     for W in weights[1:]:
@@ -128,7 +131,8 @@ def descents(x, lam, sizes, starts, rng, *, bias_lam=0.0):
     bad arguments. Cost: hundreds of passes and gradients a start.
     """
     x, widths = arguments.vector("x", x), arguments.hidden_widths(sizes).tolist()
-    lam, bias_lam = arguments.nonnegative("lam", lam), arguments.nonnegative("bias_lam", bias_lam)
+    lam = arguments.number("lam", lam, least=0)
+    bias_lam = arguments.number("bias_lam", bias_lam, least=0)
     starts, rng = arguments.positive_integer("starts", starts), arguments.generator(rng)
     layers = [len(x), *widths, 1]
     shapes = [(n, m) for m, n in pairwise(layers)] + [(n,) for n in layers[1:]]
@@ -158,10 +162,3 @@ def descents(x, lam, sizes, starts, rng, *, bias_lam=0.0):
 def _smallest(depth):
     """The least optimal signal that is not 0."""
     return (depth - 2) / (depth - 1)
-
-
-def _depth(depth):
-    depth = arguments.positive_integer("depth", depth)
-    if depth < 2:
-        raise ValueError(f"depth must be at least 2, but it was {depth}.")
-    return depth

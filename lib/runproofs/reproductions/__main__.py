@@ -15,8 +15,8 @@ from runproofs.book.register import BOOK, demand_clone
 from runproofs.book.results import shown
 from runproofs.reproductions import discover
 
-ELSEWHERE = {  # what is not compared by a prefix in tests/test_prefix.py, and where it is
-    "autoattack-digits": "agreement.py::test_autoattack_does_today_what_is_stored"  # torchattacks
+ELSEWHERE = {  # what no prefix in tests/reproductions/test_prefix.py compares, and what does
+    "autoattack-digits": "optional/test_agreement.py::test_autoattack_does_today_what_is_stored"
 }
 
 
@@ -92,8 +92,8 @@ def restamp(one) -> int:
         return 0
     import pytest  # of requirements.txt, not of the library
 
-    test, passed = ELSEWHERE.get(one.name, f"test_prefix.py::test_prefix[{one.name}]"), Passed()
-    test = f"{BOOK.parent}/tests/{test}"
+    prefix, passed = f"reproductions/test_prefix.py::test_prefix[{one.name}]", Passed()
+    test = f"{BOOK.parent}/tests/{ELSEWHERE.get(one.name, prefix)}"
     if pytest.main(["-q", "-p", "no:cacheprovider", test], plugins=[passed]) or not passed.count:
         print(f"{one.name}: not stamped, its prefix test did not pass.", file=sys.stderr)
         return 1

@@ -9,7 +9,7 @@ import torch
 
 from runproofs import linalg
 from runproofs.book.experiments import experiment
-from runproofs.linear import training
+from runproofs.linear import shallow_training
 from runproofs.linear.shallow import optimal_spectrum
 from runproofs.training import cosine_schedule
 
@@ -37,7 +37,7 @@ def figure_2_2(lam, M, starts, runs, steps, eta, seed=0):
     the mean of |u| over the last half; "untied", the largest |U - V| at the end.
     """
     start = torch.tensor(starts, dtype=torch.float64).repeat_interleave(runs, 0)[:, None, :]
-    trained = training.train_linear(
+    trained = shallow_training.train_linear(
         [[M]], 1 / (1 + lam), start, start, steps=steps, step_size=eta, every=20,
         generator=torch.Generator().manual_seed(seed), observe=lambda U, V: {"u": U[:, 0]},
     )  # fmt: skip
@@ -71,9 +71,9 @@ def _reach_the_optimum(lam, r, runs, steps, shape, decay, deviation, step_size, 
         for scale, d in zip(deviation, shape, strict=True)
     )
     times = np.unique(np.geomspace(1, steps, 240).astype(int)).tolist()
-    trained = training.train_linear(
+    trained = shallow_training.train_linear(
         M, 1 / (1 + lam), U, V, steps=steps, step_size=step_size, generator=generator,
-        every=times, observe=training.progress(M, lam),
+        every=times, observe=shallow_training.progress(M, lam),
     )  # fmt: skip
     objective, variance = (trained.observed[name] for name in ("objective", "score_variance"))
     product = (trained.U @ trained.V.mT).double()

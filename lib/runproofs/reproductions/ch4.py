@@ -52,8 +52,7 @@ def load(name, seed=0):
     """Ratings by name, "100k", "1m", "10m", with ids 0, 1, ...; or "synthetic", by the seed."""
     if name == "synthetic":
         return synthetic_ratings(400, 300, 10_000, seed)
-    read = {"100k": data.movielens_100k, "1m": data.movielens_1m, "10m": data.movielens_10m}
-    found = read[name]()
+    found = data.movielens(name)
     user, film = (np.unique(ids, return_inverse=True)[1] for ids in (found.user, found.item))
     return factors.Ratings(user, film, found.rating)
 

@@ -15,7 +15,7 @@ from torch.nn.functional import softplus
 from runproofs import data
 from runproofs.adversarial import attacks
 from runproofs.book.experiments import experiment
-from runproofs.bounds.attacks import flow_time
+from runproofs.bounds.attack_guarantees import flow_time
 from runproofs.training import step_decay
 
 # With an asterisk: each sample ascends its own gradient, without a box of pixels.

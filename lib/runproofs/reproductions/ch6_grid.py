@@ -182,4 +182,4 @@ def _checked(k, reading, points, radius):
     if (largest := np.abs(points).max()) > LARGEST:
         raise ValueError(f"points must lie in [-{LARGEST}, {LARGEST}], but one is +-{largest:g}.")
     k = arguments.positive_integer("k", k)
-    return _Best(k), READINGS[reading], points, arguments.positive("radius", radius)
+    return _Best(k), READINGS[reading], points, arguments.number("radius", radius, above=0)

@@ -4,6 +4,7 @@ A network has weights W_1 (d_1, d_0), ..., W_{k+1} (d_{k+1}, d_k), k >= 1, in a 
 d_1, ..., d_k of its hidden layers; the network map W_{k+1} ... W_1; and lam = (1 - theta) / theta.
 """
 
+from runproofs.linear.deep.deep_training import train_exact, train_sampled
 from runproofs.linear.deep.equalized import (
     effective_regularization,
     effective_regularization_parts,
@@ -32,7 +33,6 @@ from runproofs.linear.deep.network import (
 )
 from runproofs.linear.deep.optima import envelope_optimum, global_optimum, local_optimum
 from runproofs.linear.deep.search import search_implementation, search_optimum
-from runproofs.linear.deep.training import train_exact, train_sampled
 
 __all__ = [
     "effective_regularization",

@@ -29,7 +29,9 @@ def effective_regularization(widths, lam):
     >>> float(round(effective_regularization([2, 4], 1), 12))  # 1.5 * 1.25 - 1
     0.875
     """
-    widths, lam = arguments.hidden_widths(widths), arguments.rates(lam)
+    widths, lam = arguments.hidden_widths(widths), arguments.numbers("lam", lam, least=0)
+    if not lam.size:
+        raise ValueError(f"lam must not be empty, but its shape is {lam.shape}.")
     return np.expm1(np.log1p(lam[..., None] / widths).sum(-1))
 
 
@@ -69,9 +71,7 @@ def equalization_gaps(weights, lam, C=None):
     0.25
     """
     weights, norm = _scaled(_whitened(weights, C))
-    lam = _rates(lam, weights)
-    if np.min(lam) == 0:
-        raise ValueError("lam must be larger than 0, but it was 0, where both R and nu are 0.")
+    lam = _rates(lam, weights, above=0)  # at 0 both R and nu are 0
     widths, squared = _widths(weights), norm**2
     parts = _subregularizers(weights) / (
         squared[..., None] * effective_regularization_parts(widths)
@@ -115,7 +115,7 @@ def is_equalized(weights, C=None, tol=1e-9):
     >>> is_equalized([[[1], [1]], [[2, 2]]]), is_equalized([[[1], [2]], [[2, 2]]])
     (True, False)
     """
-    tol = arguments.nonnegative("tol", tol)
+    tol = arguments.number("tol", tol, least=0)
     return equalization_defect(weights, C) <= tol
 
 

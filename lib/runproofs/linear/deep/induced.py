@@ -38,7 +38,7 @@ def induced_regularizer(sigma, widths, lam):
     >>> round(value, 12), allocation.round(12).tolist()
     (2.0, [[3.0, 1.0]])
     """
-    sigma, lam = arguments.spectrum("sigma", sigma), arguments.positive("lam", lam)
+    sigma, lam = arguments.vector("sigma", sigma, least=0), arguments.number("lam", lam, above=0)
     present = sigma > 0
     widths = arguments.hidden_widths(widths, rank=np.count_nonzero(present))
     allocation = np.zeros((widths.size, sigma.size))
@@ -136,7 +136,7 @@ def implementation(M, widths, allocation, lam, C=None):
     eigendecomposition. Source: beyond the thesis, Theorem 3.A, upper bound.
     """
     svd = _compact_svd(M, widths, C)
-    lam = arguments.positive("lam", lam)
+    lam = arguments.number("lam", lam, above=0)
     if not svd.sigma.size:
         return _implementation(svd, None, lam)
     rows, columns = svd.widths.size, svd.sigma.size
@@ -153,7 +153,7 @@ def optimal_implementation(M, widths, lam, C=None):
     list of k + 1 weights. Source: beyond the thesis, Theorem 3.A.
     """
     svd = _compact_svd(M, widths, C)
-    lam = arguments.positive("lam", lam)
+    lam = arguments.number("lam", lam, above=0)
     if not svd.sigma.size:
         return _implementation(svd, None, lam)
     budgets = svd.widths[:, None]

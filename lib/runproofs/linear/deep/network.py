@@ -56,7 +56,7 @@ def objective(weights, Cyx, lam, Ey2, C=None):
     """
     weights, C = _network(weights, C)
     Cyx = _cross_moment(Cyx, weights)
-    Ey2 = arguments.nonnegative("Ey2", Ey2)
+    Ey2 = arguments.number("Ey2", Ey2, least=0)
     M = _product(weights)
     risk = Ey2 + (M * (M @ C - 2 * Cyx)).sum((-2, -1))
     return risk + _regularizer(weights, _rates(lam, weights), C)
@@ -73,10 +73,10 @@ def gradient(weights, Cyx, lam, C=None):
     Cyx = _cross_moment(Cyx, weights)
     lam = _rates(lam, weights, more=False)
     gains = [1 + lam * np.eye(d) for d in _widths(weights)]
-    return closed_form_gradient(weights, gains, C, Cyx)
+    return _gradient(weights, gains, C, Cyx)
 
 
-def closed_form_gradient(weights, gains, C, Cyx):
+def _gradient(weights, gains, C, Cyx):
     """`gradient` without checks, for NumPy arrays or torch tensors.
 
     weights: W_i (..., d_i, d_{i-1}). gains: 1 + lam I (..., d_j, d_j) for every hidden layer.
@@ -263,11 +263,11 @@ def _whitened(weights, C, batched=True):
     return weights
 
 
-def _rates(lam, weights, more=True):
+def _rates(lam, weights, more=True, **bounds):
     """lam (..., 1, 1), checked to broadcast with the batch axes, with more=True perhaps to more."""
-    lam, batch = arguments.rates(lam), weights[0].shape[:-2]
+    lam, batch = arguments.numbers("lam", lam, **(bounds or {"least": 0})), weights[0].shape[:-2]
     try:
-        fits = np.broadcast_shapes(lam.shape, batch) == batch or more
+        fits = lam.size and (np.broadcast_shapes(lam.shape, batch) == batch or more)
     except ValueError:
         fits = False
     if not fits:

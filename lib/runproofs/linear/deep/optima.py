@@ -51,9 +51,7 @@ def envelope_optimum(Cyx, nu, r=None, C=None):
     """
     Cyx = arguments.matrix("Cyx", Cyx)
     _, inverse_root = _roots(C, Cyx.shape[1])
-    nu = arguments.nonnegative("nu", nu)
-    if nu > 1e300:
-        raise ValueError(f"nu must be at most 1e300, but it was {nu}.")
+    nu = arguments.number("nu", nu, least=0, most=1e300)
     r = min(Cyx.shape) if r is None else arguments.positive_integer("r", r)
     r = min(r, *Cyx.shape)
     U, m, Vt = np.linalg.svd(Cyx @ inverse_root, full_matrices=False)
@@ -128,8 +126,8 @@ def local_optimum(m, widths, lam, rank):
 
 def _problem(m, widths, lam):
     """m sorted and positive, widths and lam, checked."""
-    m = np.sort(arguments.spectrum("m", m))[::-1]
-    return m[m > 0], arguments.hidden_widths(widths), arguments.positive("lam", lam)
+    m = np.sort(arguments.vector("m", m, least=0))[::-1]
+    return m[m > 0], arguments.hidden_widths(widths), arguments.number("lam", lam, above=0)
 
 
 def _optimum(m, widths, rates, x):

@@ -9,7 +9,7 @@ import numpy as np
 from runproofs import _arguments as arguments
 from runproofs.linear.deep.equalized import effective_regularization
 from runproofs.linear.deep.induced import _compact_svd, _roots
-from runproofs.linear.deep.network import closed_form_gradient
+from runproofs.linear.deep.network import _gradient
 from runproofs.optimize import flatten, lbfgs, unflatten
 
 
@@ -33,7 +33,7 @@ def search_implementation(M, widths, lam, starts, rng, C=None):
     U, s, Vt, inverse_root, widths = _compact_svd(M, widths, C)
     if not s.size:
         raise ValueError("M must not be zero.")
-    lam = arguments.positive("lam", lam)
+    lam = arguments.number("lam", lam, above=0)
     starts = arguments.positive_integer("starts", starts)
     rng = np.random.default_rng(rng)
     with np.errstate(over="ignore"):
@@ -99,7 +99,7 @@ def search_optimum(Cyx, widths, lam, starts, rng, C=None):
     Cyx = arguments.matrix("Cyx", Cyx)
     d2, d0 = Cyx.shape
     shapes = [(b, a) for a, b in pairwise([d0, *arguments.hidden_widths(widths), d2])]
-    lam = arguments.nonnegative("lam", lam)
+    lam = arguments.number("lam", lam, least=0)
     starts = arguments.positive_integer("starts", starts)
     _, inverse_root = _roots(C, d0)
     rng = np.random.default_rng(rng)
@@ -113,7 +113,7 @@ def search_optimum(Cyx, widths, lam, starts, rng, C=None):
 
     def value_and_gradient(z):
         weights = unflatten(z, shapes)
-        slopes = closed_form_gradient(weights, gains, identity, target)
+        slopes = _gradient(weights, gains, identity, target)
         M = reduce(lambda product, W: W @ product, weights)
         # the objective is quadratic in the last layer, its linear part -2 <target, M>
         return np.sum(weights[-1] * slopes[-1]) / 2 - np.sum(target * M), flatten(slopes)

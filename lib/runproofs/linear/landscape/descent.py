@@ -6,9 +6,9 @@ import numpy as np
 from scipy.optimize import least_squares
 
 from runproofs import _arguments as arguments
-from runproofs.linalg import symmetric_part
+from runproofs.linalg import _symmetric_part
 from runproofs.linear import shallow
-from runproofs.linear.landscape.hessians import closed_form_hessian, closed_form_tied_hessian
+from runproofs.linear.landscape.hessians import _hessian, _tied_hessian
 from runproofs.optimize import flatten, lbfgs, unflatten
 
 
@@ -21,7 +21,7 @@ def find_critical_point(U, V, M, lam):
     """
     U, V = arguments.factors(arguments.matrix("U", U), arguments.matrix("V", V))
     M = arguments.matrix("M", M, rows=len(U), columns=len(V))
-    lam = arguments.nonnegative("lam", lam)
+    lam = arguments.number("lam", lam, least=0)
 
     def pair(z):
         return unflatten(z, (U.shape, V.shape))
@@ -29,9 +29,7 @@ def find_critical_point(U, V, M, lam):
     def gradient(z):
         return flatten(shallow.value_and_gradient(*pair(z), M, lam)[1:])
 
-    return tuple(
-        pair(_root(gradient, lambda z: closed_form_hessian(*pair(z), M, lam), flatten((U, V))))
-    )
+    return tuple(pair(_root(gradient, lambda z: _hessian(*pair(z), M, lam), flatten((U, V)))))
 
 
 def find_tied_critical_point(U, M, lam):
@@ -41,14 +39,14 @@ def find_tied_critical_point(U, M, lam):
     (d, r), where the search stopped. Otherwise as `find_critical_point`, with n = d r.
     """
     U = arguments.matrix("U", U)
-    M = symmetric_part(arguments.matrix("M", M, rows=len(U)))
-    lam = arguments.nonnegative("lam", lam)
+    M = _symmetric_part(arguments.matrix("M", M, rows=len(U)))
+    lam = arguments.number("lam", lam, least=0)
 
     def gradient(z):
         X = z.reshape(U.shape)
         return 2 * shallow.value_and_gradient(X, X, M, lam)[1].ravel()
 
-    z = _root(gradient, lambda z: closed_form_tied_hessian(z.reshape(U.shape), M, lam), U.ravel())
+    z = _root(gradient, lambda z: _tied_hessian(z.reshape(U.shape), M, lam), U.ravel())
     return z.reshape(U.shape)
 
 
@@ -80,7 +78,7 @@ def descend(M, r, lam, starts, rng, tied=False):
     """
     M = arguments.matrix("M", M, square=tied)
     r = arguments.positive_integer("r", r)
-    lam = arguments.nonnegative("lam", lam)
+    lam = arguments.number("lam", lam, least=0)
     starts = arguments.positive_integer("starts", starts)
     rng = arguments.generator(rng)
     scale = np.linalg.norm(M, 2) or 1.0  # the solver's tolerances are meant for numbers of order 1

@@ -8,8 +8,8 @@ import numpy as np
 from scipy.linalg import null_space
 
 from runproofs import _arguments as arguments
-from runproofs.linalg import symmetric_part
-from runproofs.linear.shallow import equalized_factors, positive_part
+from runproofs.linalg import _symmetric_part
+from runproofs.linear.shallow import _positive_part, equalized_factors
 
 
 class TiedCriticalPoint(NamedTuple):
@@ -41,9 +41,9 @@ def tied_critical_points(M, r, lam):
     >>> [point.indices for point in tied_critical_points([2, 1], r=2, lam=0.5)]
     [(), (0,), (1,), (0, 1)]
     """
-    M = np.diag(arguments.vector("M", M)) if np.ndim(M) == 1 else symmetric_part(M)
+    M = np.diag(arguments.vector("M", M)) if np.ndim(M) == 1 else _symmetric_part(M)
     r = arguments.positive_integer("r", r)
-    lam = arguments.nonnegative("lam", lam)
+    lam = arguments.number("lam", lam, least=0)
     mu, W = np.linalg.eigh(M)
     mu, W = mu[::-1], W[:, ::-1]
     arguments.at_most("M and r", _subsets(_count_positive(mu), r), MOST_POINTS, "critical points")
@@ -69,7 +69,7 @@ def all_tied_critical_points(M, r, lam):
     Returns a list of TiedBlocks, one for each way to choose blocks; the first is U = 0.
     Cost: O(r 2^d) for each point; their number grows exponentially with r and d.
     """
-    M = np.diag(arguments.vector("M", M)) if np.ndim(M) == 1 else symmetric_part(M)
+    M = np.diag(arguments.vector("M", M)) if np.ndim(M) == 1 else _symmetric_part(M)
     r = arguments.positive_integer("r", r)
     positive = _count_positive(np.linalg.eigvalsh(M))
     single = max(_subsets(positive, r), r if positive else 0)  # a bound that is quick to compute
@@ -103,7 +103,7 @@ def critical_points(M, r, lam, rng):
     """
     M = arguments.matrix("M", M)
     r = arguments.positive_integer("r", r)
-    lam = arguments.nonnegative("lam", lam)
+    lam = arguments.number("lam", lam, least=0)
     rng = arguments.generator(rng)
     W, sigma, Yt = np.linalg.svd(M, full_matrices=False)
     pairs = _count_positive(sigma)
@@ -137,7 +137,7 @@ def _present_spectra(sigma, r, lam):
     positive = range(_count_positive(sigma))  # the first: x_i is less than sigma_i
     for k in range(1, min(r, len(positive)) + 1):
         for E in combinations(positive, k):
-            x, _ = positive_part(sigma[list(E)], lam / r)
+            x, _ = _positive_part(sigma[list(E)], lam / r)
             if x.size == k and x[-1] > _rounding(sigma):
                 yield E, x
 

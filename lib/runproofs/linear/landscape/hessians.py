@@ -7,7 +7,7 @@ coordinate a r + i.
 import numpy as np
 
 from runproofs import _arguments as arguments
-from runproofs.linalg import symmetric_part
+from runproofs.linalg import _symmetric_part
 
 
 def hessian(U, V, M, lam):
@@ -19,10 +19,10 @@ def hessian(U, V, M, lam):
     """
     U, V = arguments.factors(U, V)
     M = arguments.matrix("M", M, rows=U.shape[-2], columns=V.shape[-2])
-    return closed_form_hessian(U, V, M, arguments.nonnegative("lam", lam))
+    return _hessian(U, V, M, arguments.number("lam", lam, least=0))
 
 
-def closed_form_hessian(U, V, M, lam):
+def _hessian(U, V, M, lam):
     """`hessian` without the checks, for loops."""
     cross = 2 * np.einsum("...ci,...aj->...aicj", V, U)
     same_column = np.einsum("...aici->...iac", cross)  # a view: what it adds, cross receives
@@ -42,11 +42,11 @@ def tied_hessian(U, M, lam):
     Source: second differential of Problem (2.4) of the thesis.
     """
     U = arguments.matrix("U", U, batched=True)
-    M = symmetric_part(arguments.matrix("M", M, square=True, rows=U.shape[-2]))
-    return closed_form_tied_hessian(U, M, arguments.nonnegative("lam", lam))
+    M = _symmetric_part(arguments.matrix("M", M, square=True, rows=U.shape[-2]))
+    return _tied_hessian(U, M, arguments.number("lam", lam, least=0))
 
 
-def closed_form_tied_hessian(U, M, lam):
+def _tied_hessian(U, M, lam):
     """`tied_hessian` without the checks, for loops: M is symmetric."""
     H = 4 * np.einsum("...bi,...aj->...aibj", U, U)
     same_column = np.einsum("...aibi->...iab", H)
@@ -76,7 +76,7 @@ def is_strict_saddle(H, tol=1e-10):
     an H that is not symmetric. Cost: O(n^3) a matrix.
     """
     values = np.linalg.eigvalsh(arguments.symmetric("H", H, batched=True))
-    return values[..., 0] < -arguments.nonnegative("tol", tol) * np.abs(values).max(-1)
+    return values[..., 0] < -arguments.number("tol", tol, least=0) * np.abs(values).max(-1)
 
 
 def _diagonal_gram(U):

@@ -1,0 +1,197 @@
+"""The pages "The library": the directive `library`, on top of Sphinx's autodoc and viewcode.
+
+One page lists the rooms and their modules; a page for each room has every public class and function
+with its signature, its source, its docstring and the pages whose cells use it.
+"""
+
+import ast
+import inspect
+import pkgutil
+import re
+from collections.abc import Iterable, Iterator
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+
+from docutils import nodes
+from docutils.statemachine import StringList
+from sphinx.addnodes import pending_xref
+from sphinx.ext.autodoc import FunctionDocumenter
+from sphinx.util.docutils import SphinxDirective
+
+from runproofs.book.experiments import Experiment
+from runproofs.book.pages import cells
+
+LIBRARY = "book/back/library"
+BASE = "base"  # what lies in no folder
+ROOMS = (BASE, "linear", "networks", "adversarial", "bounds", "book", "reproductions")
+MARKED = re.compile(r"(``.+?``|(?<!\w)\*\w[\w ]*\w\*(?!\w))|`([^`]+)`|([\\*|_])")
+
+
+class Library(SphinxDirective):
+    """Without argument the rooms and their modules; with a room all that its modules have."""
+
+    optional_arguments = 1
+
+    def run(self):
+        if self.arguments:
+            return [self.module(module) for module in modules(self.arguments[0])]
+        return [self.room(room) for room in ROOMS]
+
+    def room(self, room: str) -> nodes.section:
+        title, lines = nodes.Text("What everything stands on"), []
+        if room != BASE:
+            title, lines = nodes.literal("", room), [opening(package(room)), ""]
+        for module in modules(room):
+            lines.append(f"- :py:mod:`{short(module)} <{module.__name__}>`: {opening(module)}")
+        return self.section(title, f"room-{room}", *lines)
+
+    def module(self, module: ModuleType) -> nodes.section:
+        title, name = nodes.literal("", short(module)), module.__name__
+        return self.section(title, name, f".. automodule:: {name}", "   :members:")
+
+    def section(self, title: nodes.Node, anchor: str, *lines: str) -> nodes.section:
+        section = nodes.section("", nodes.title("", "", title), ids=[anchor])
+        section["support_smartquotes"] = False
+        text = StringList(["```{eval-rst}", *lines, "```"], self.env.docname)
+        self.state.nested_parse(text, 0, section)
+        return section
+
+
+def package(room: str) -> ModuleType:
+    return import_module("runproofs" if room == BASE else f"runproofs.{room}")
+
+
+def modules(room: str) -> Iterator[ModuleType]:
+    """The public modules of a room; a package with `__all__` stands for all that is below it."""
+    home = package(room)
+    for _, name, is_package in pkgutil.iter_modules(home.__path__, f"{home.__name__}."):
+        module = import_module(name)
+        if "._" not in name and (not is_package or hasattr(module, "__all__")):
+            yield module
+
+
+def short(module: ModuleType) -> str:
+    return module.__name__.removeprefix("runproofs.")
+
+
+class ExperimentDocumenter(FunctionDocumenter):
+    objtype, directivetype = "experiment", "function"
+
+    @classmethod
+    def can_document_member(cls, member, *arguments) -> bool:
+        """Whether it is an object that is called like the function of which it is made."""
+        return isinstance(member, Experiment)
+
+
+# Docstrings ---------------------------------------------------------------------------------
+
+
+def paragraphs(text: str, arguments: Iterable[str] = ()) -> Iterator[str]:
+    """A docstring as Sphinx reads it: an argument each, formulas and examples as they are.
+
+    What is set as code becomes a link if it names something of the library.
+
+    >>> print("; ".join(paragraphs("Half of x.\\n\\nx: at *most* |y|. Cost: as `f`.", "x")))
+    \\ Half of x.; \\ ``x``: at *most* \\|y\\|.; \\ Cost: as \\ :py:obj:`f`\\ .
+    """
+    argument = rf"(?:{'|'.join(arguments) or '(?!)'})(?:, \w+)*(?=:\s)"
+    text = re.sub(r"\n(?=>>> )", "\n\n", text.strip("\n"), count=1)
+    for block in re.split(r"\n\n+", text):
+        if block.startswith((" ", ">>>")):
+            yield "::\n\n" * (block[0] == " ") + block
+            continue
+        for part in re.split(rf"(?<=\.)\s(?={argument}|Returns |Raises |Cost: |Source: )", block):
+            coded = re.sub(rf"(?:^|(?<=, )){argument}", r"``\g<0>``", " ".join(part.split()))
+            yield "\\ " + MARKED.sub(marked, coded)
+
+
+def marked(piece: re.Match) -> str:
+    return piece[1] or (f"\\ :py:obj:`{piece[2]}`\\ " if piece[2] else f"\\{piece[3]}")
+
+
+def opening(module: ModuleType) -> str:
+    return next(paragraphs(inspect.getdoc(module)))
+
+
+def write_docstring(app, what, name, item, options, lines):
+    """Mark up a docstring, and add the pages on which the thing, or what is in it, is used."""
+    arguments = inspect.signature(item).parameters if inspect.isroutine(item) else ()
+    blocks = list(paragraphs("\n".join(lines), arguments))
+    place, uses = f"{origin(name)}.", app.env.library["uses"].items()
+    if pages := [page for page, used in uses if any(f"{one}.".startswith(place) for one in used)]:
+        links = ", ".join(f":doc:`/{page}`" for page in pages)
+        blocks.append(f".. container:: used\n\n   Used on: {links}")
+    lines[:] = "\n\n".join(blocks).splitlines()
+
+
+def skip_fields(app, what, name, item, skip, options) -> bool:
+    """Of the fields of a NamedTuple only their numbers are said."""
+    return skip or type(item).__name__ == "_tuplegetter"
+
+
+def fold(app, domain, kind, content):
+    """The first sentence of an entry is seen; a click on it opens the rest."""
+    if domain == "py" and len(content) > 1:
+        first, *rest = content
+        for link in list(first.findall(pending_xref)):
+            link.replace_self(link.children)
+        parts = ('<details class="api"><summary>', "</summary>", "</details>")
+        start, between, end = (nodes.raw("", part, format="html") for part in parts)
+        content[:] = [start, nodes.inline("", "", *first.children), between, *rest, end]
+
+
+# Who uses it --------------------------------------------------------------------------------
+
+
+def origin(name: str) -> str:
+    """Where the thing of a dotted name is defined, as a dotted name; empty if there is none."""
+    try:
+        item = pkgutil.resolve_name(name)
+    except (AttributeError, ImportError, ValueError):
+        return ""
+    return f"{item.__module__}.{item.__qualname__}" if hasattr(item, "__qualname__") else name
+
+
+def used_in(page: str) -> set[str]:
+    """The origins of what the cells of a page name and `from runproofs... import` brought."""
+    items, known = [], {}
+    for cell in cells(page):
+        try:
+            items += ast.walk(ast.parse(cell.code))
+        except SyntaxError:  # a magic command of IPython
+            continue
+    for item in items:
+        if isinstance(item, ast.ImportFrom) and (item.module or "").startswith("runproofs"):
+            known |= {name.asname or name.name: f"{item.module}.{name.name}" for name in item.names}
+    named = [ast.unparse(item) for item in items if isinstance(item, ast.Name | ast.Attribute)]
+    places = [name.partition(".") for name in named]
+    found = {origin(known[first] + dot + rest) for first, dot, rest in places if first in known}
+    return found - {""}
+
+
+def find_uses(app, env, added, changed, removed):
+    """The pages of the library are read again if there is a new module, or a page has a new use.
+
+    When the source of a module changes, autodoc sees to it.
+    """
+    texts = {page: Path(env.doc2path(page)).read_text("utf-8") for page in sorted(env.found_docs)}
+    before, env.library = (
+        getattr(env, "library", None),
+        {
+            "modules": [module.__name__ for room in ROOMS for module in modules(room)],
+            "uses": {page: used_in(text) for page, text in texts.items()},
+        },
+    )
+    return {page for page in texts if page.startswith(LIBRARY) and before != env.library}
+
+
+def setup(app):
+    app.setup_extension("sphinx.ext.autodoc")
+    app.setup_extension("sphinx.ext.viewcode")
+    app.add_directive("library", Library)
+    app.add_autodocumenter(ExperimentDocumenter)
+    app.connect("autodoc-process-docstring", write_docstring)
+    app.connect("autodoc-skip-member", skip_fields)
+    app.connect("object-description-transform", fold)
+    app.connect("env-get-outdated", find_uses)

@@ -1,0 +1,152 @@
+"""The key of a page: a digest of all that its stored output depends on, besides its own cells.
+
+It is found by reading the cells, without running them:
+
+- the modules of the library that they import, directly or through others, and the packages around
+  these; comments and docstrings do not count (runproofs.book.provenance);
+- the entries of the claims that they check, with the sabotages on their cards;
+- the stored runs that are named there or in a module of experiments which they reach;
+- the files that are named there by their path from the page, and modules beside the page;
+- the versions of Python and of the numeric packages, SCALE, and where the page lies.
+
+What may reach more, reaches all there is: a cell that names `register`, `discover`, `RESULTS`, a
+means of reading files (READING), of importing by name (IMPORTING) or of showing programs (SHOWING),
+or that Python cannot read.
+"""
+
+import ast
+import hashlib
+import os
+import pkgutil
+import platform
+from functools import cache
+from importlib.metadata import version
+from pathlib import Path
+from typing import NamedTuple
+
+import runproofs
+from runproofs import reproductions
+from runproofs.book.experiments import RESULTS
+from runproofs.book.provenance import imported_names, reached
+from runproofs.book.register import BOOK, CELL, NOT_RUN, register
+from runproofs.book.sabotage import invitations
+
+PACKAGES = ("matplotlib", "numpy", "pillow", "scikit-learn", "scipy", "sympy", "torch")
+READING = {"BOOK", "glob", "open", "os", "pathlib"}
+IMPORTING = {"__import__", "exec", "import_module", "importlib", "runpy", "subprocess"}
+SHOWING = {"__doc__", "help", "inspect", "traceback"}
+ANYTHING = "import importlib, inspect; BOOK, RESULTS, claim, register"  # what cells may do
+EXPERIMENTS = f"{reproductions.__name__}."
+
+
+def keys(pages: dict[str, Path]) -> dict[str, str]:
+    """The keys of those of these pages that have cells."""
+    versions = {name: version(name) for name in PACKAGES} | {"python": platform.python_version()}
+    common = repr((versions, os.environ.get("SCALE", "quick")))
+    found = {}
+    for name, path in pages.items():
+        text = path.read_text("utf-8")
+        if "{code-cell}" in text:
+            digest = hashlib.sha256(f"{from_book(path)} {common}".encode())
+            for what, content in sorted(reach(text, path.parent).items()):
+                digest.update(f"{what}: {content}\n".encode())
+            found[name] = digest.hexdigest()
+    return found
+
+
+def reach(text: str, folder: Path) -> dict[str, str]:
+    """What the cells of a page reach, each with a digest: modules, claims, files (from `book/`).
+
+    text: that of the page; folder: where it lies, and its cells run.
+    """
+    code = read(text)
+    imported = set(code.imported)
+    if "discover" in code.names:
+        imported |= below(reproductions)
+    if code.names & IMPORTING:
+        imported |= below(runproofs)
+    modules = reached(imported, everything=True)
+    found = {name: _digest(module) for name, module in modules.items()}
+
+    checked = register().keys() if code.claims_are_computed else code.strings & register().keys()
+    for identifier in register() if "register" in code.names else checked:
+        found[identifier] = repr(register()[identifier])
+    found |= {f"break {identifier}": repr(invitations(identifier)) for identifier in checked}
+
+    declared = {module for name, module in modules.items() if name.startswith(EXPERIMENTS)}
+    declared |= code.strings
+    for path in RESULTS.glob("*.npz"):
+        if "RESULTS" in code.names or any(path.stem in where for where in declared):
+            found[from_book(path)] = _content(path)
+    files = {folder / name for name in code.strings if "." in name and len(name) < 200}
+    files |= {folder / f"{name.replace('.', '/')}.py" for name in code.imported}
+    if code.names & READING:
+        files |= {path for path in BOOK.rglob("*") if not is_stray(path.relative_to(BOOK))}
+    if code.names & SHOWING or "raises-exception" in code.not_run:
+        files |= set(Path(runproofs.__file__).parent.rglob("*.py"))
+    found |= {from_book(path): _content(path) for path in files if path.is_file()}
+    return found | {"not run": code.not_run}
+
+
+class Code(NamedTuple):
+    """The cells of a page, as a reader of programs sees them."""
+
+    imported: set[str]  # names that may be modules
+    names: set[str]  # of variables, attributes and modules, those of modules part by part
+    strings: set[str]
+    claims_are_computed: bool  # whether `claim` is used otherwise than in `claim("...")`
+    not_run: str  # the tags of the cells that say so
+
+
+@cache
+def read(text: str) -> Code:
+    """The cells of a page with this text; what Python cannot read counts as doing ANYTHING."""
+    cells = list(CELL.finditer(text))
+    program = "\n".join(cell["code"] for cell in cells)
+    try:
+        tree = ast.parse(program if text.count("{code-cell}") == len(cells) else ANYTHING)
+    except SyntaxError:  # a command of IPython
+        tree = ast.parse(ANYTHING)
+    imported, names, strings, claims = set(), set(), set(), 0
+    for node in ast.walk(tree):
+        match node:
+            case ast.Import() | ast.ImportFrom():
+                imported.update(imported_names(node))
+            case ast.Name(name) | ast.Attribute(attr=name):
+                names.add(name)
+                claims += name == "claim"
+            case ast.alias("claim", str()):
+                claims += 1
+            case ast.Constant(str(string)):
+                strings.add(string)
+            case ast.Call(ast.Name("claim") | ast.Attribute(attr="claim"), [ast.Constant(), *_]):
+                claims -= 1
+    names |= {part for name in imported for part in name.split(".")}
+    not_run = [NOT_RUN.findall(cell["options"]) for cell in cells]
+    return Code(imported, names, strings, claims > 0, repr(not_run))
+
+
+def below(package) -> set[str]:
+    """The names of all modules below a package."""
+    return {m.name for m in pkgutil.walk_packages(package.__path__, f"{package.__name__}.")}
+
+
+def is_stray(path: Path) -> bool:
+    """Whether an editor or a system put the file there."""
+    return path.name.endswith(("~", ".pyc")) or any(part.startswith(".") for part in path.parts)
+
+
+def from_book(path: Path) -> str:
+    try:
+        return Path(os.path.relpath(path, BOOK)).as_posix()
+    except ValueError:  # on another drive, as Windows has them
+        return path.as_posix()
+
+
+def _content(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+@cache
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()

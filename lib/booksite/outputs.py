@@ -1,0 +1,126 @@
+"""What the pages print: when they run again, side by side, and where it is published."""
+
+import hashlib
+import shutil
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import joblib
+import nbformat
+from jupyter_cache import get_cache
+from jupyter_cache.cache.db import NbCacheRecord
+from jupyter_cache.executors import load_executor
+from jupyter_cache.readers import get_reader
+from sphinx.util import logging
+
+from runproofs.book.register import BOOK
+
+from .keys import keys
+
+KEY = "key"  # a file beside the stored notebook, which goes when another is stored
+READER = {"name": "myst_nb_md", "type": "plugin"}
+logger = logging.getLogger(__name__)
+
+
+def cache_folder(app) -> Path:
+    """Where myst_nb keeps the executed pages."""
+    return Path(app.config.nb_execution_cache_path or Path(app.outdir).parent / ".jupyter_cache")
+
+
+def note_register(app, config):
+    """An "env" value: when the register changes, pages are read again, since all may quote it."""
+    digest = hashlib.sha256()
+    for path in sorted((BOOK / "claims").glob("*.yml")):
+        digest.update(path.read_bytes())
+    config.book_register = digest.hexdigest()
+
+
+def pages_are_outdated(app, env, added, changed, removed):
+    """Those whose cells reach something else than when the page was read (keys)."""
+    before, env.book_keys = getattr(env, "book_keys", {}), {}
+    if app.config.nb_execution_mode == "cache":
+        env.book_keys = keys({name: Path(env.doc2path(name)) for name in env.found_docs})
+    return {name for name, key in env.book_keys.items() if before.get(name) != key}
+
+
+def stored(cache, path) -> tuple[NbCacheRecord, Path]:
+    """What is stored for a page, and the file with its key; KeyError if there is nothing."""
+    record = cache.match_cache_notebook(get_reader(READER)(path))
+    return record, cache.path / "executed" / record.hashkey / KEY
+
+
+def forget_stale_outputs(app, env, docnames):
+    """Of the pages that will be read, those whose stored output has another key will run again.
+
+    So do those whose output is damaged, or has no key: its run was interrupted, or it ran while
+    what it reaches was changed.
+    """
+    cache = get_cache(cache_folder(app))
+    for name in env.book_keys.keys() & docnames:
+        try:
+            record, key = stored(cache, env.doc2path(name))
+        except KeyError:
+            continue
+        try:
+            cache.get_cache_bundle(record.pk)
+            fresh = key.read_text("utf-8") == env.book_keys[name]
+        except Exception:  # whatever a damaged file makes the reader of notebooks say
+            fresh = False
+        if not fresh:
+            shutil.rmtree(key.parent, ignore_errors=True)
+            NbCacheRecord.remove_record(record.pk, cache.db)
+
+
+def run_side_by_side(app, env, docnames):
+    """Run and cache the pages that will be read; Sphinx would run them one after another.
+
+    A page that fails is not cached: Sphinx runs it again, and reports the error.
+    """
+    pages = [name for name in docnames if name in env.book_keys]
+    if not pages:
+        return
+    folder = cache_folder(app)
+    for name in pages:
+        get_cache(folder).add_nb_to_project(str(env.doc2path(name)), read_data=READER)
+
+    def run(name):
+        cache, path = get_cache(folder), Path(env.doc2path(name))
+        ran = load_executor("local-serial", cache).run_and_cache(
+            filter_uris=[str(path)], timeout=app.config.nb_execution_timeout
+        )
+        if ran.succeeded and keys({name: path})[name] == env.book_keys[name]:
+            stored(cache, path)[1].write_text(env.book_keys[name], "utf-8")
+
+    # The work is done by the kernels; here threads wait for them, and an interrupt is not lost.
+    cores = joblib.cpu_count()  # those that a container grants, unlike os.cpu_count()
+    logger.info("running the pages without stored output, %d at a time ...", cores)
+    with ThreadPoolExecutor(cores) as threads:
+        list(threads.map(run, pages))
+
+
+def notebook_of(app, docname) -> Path:
+    """Where myst_nb writes the notebook of a page."""
+    return Path(app.outdir).parent / "jupyter_execute" / f"{docname}.ipynb"
+
+
+def publish_outputs(app, doctree):
+    """Write the outputs into the notebook of the page that was read.
+
+    myst_nb writes it as it was before it took the outputs from the cache.
+    """
+    path = notebook_of(app, app.env.docname)
+    if app.config.nb_execution_mode != "cache" or not path.exists():
+        return
+    notebook = nbformat.read(path, as_version=4)
+    if any(cell.cell_type == "code" for cell in notebook.cells):
+        _, notebook = get_cache(cache_folder(app)).merge_match_into_notebook(notebook)
+        nbformat.write(notebook, path)
+
+
+def setup(app):
+    app.add_config_value("book_register", "", "env", [str])
+    app.connect("config-inited", note_register)
+    app.connect("env-get-outdated", pages_are_outdated)
+    app.connect("env-before-read-docs", forget_stale_outputs, 300)  # before lab stores its own
+    app.connect("env-before-read-docs", run_side_by_side)
+    app.connect("doctree-read", publish_outputs)

@@ -1,0 +1,66 @@
+"""The bounds of Chapter 6 on attacks as numbers: what PGD on a margin finds, and how soon.
+
+`eps` is the radius of the attack (the thesis' nu), `error` the thesis' epsilon, and A stands for
+kappa sqrt(m), or ||a||_2 where a top layer is arbitrary. In formulas eta is `step_size`, and T is
+the number of `visits`. All functions but `visits_at_level` broadcast, and none but that rounds.
+"""
+
+from fractions import Fraction
+from math import ceil
+
+import numpy as np
+
+from runproofs import _arguments as arguments
+
+
+def beta_threshold(eps, alpha, A):
+    """The least beta for which Lemma 18 and Theorem 16 are stated, 2 eps (1 - alpha) A.
+
+    Above half of it PGD on the margin finds a flip. eps, A: at least 0. alpha: in [0, 1]. Raises
+    ValueError for bad arguments. Source: thesis, Lemma 18; half of it, Theorem 6.E.
+    """
+    eps, A = arguments.numbers("eps", eps, least=0), arguments.numbers("A", A, least=0)
+    return 2 * eps * (1 - arguments.numbers("alpha", alpha, least=0, most=1)) * A
+
+
+def attack_step(A, norm):
+    """Largest step of Lemma 18, 1 / (A ||W||_F)^2 (or with the spectral norm of W).
+
+    A, norm: larger than 0. Raises ValueError for bad arguments.
+    """
+    return 1 / (arguments.numbers("A", A, above=0) * arguments.numbers("norm", norm, above=0)) ** 2
+
+
+def visits_at_level(b0, alpha):
+    """ceil((b0 - 1 + alpha)^-2): so many points are sure to hold a flip at every level above b0.
+
+    For PGD on the margin. b0: larger than 1 - alpha. alpha: in [0, 1]. Numbers are taken as they
+    read in decimals, and the rest is exact: .4 and .8 are two fifths and four fifths, and where
+    the power is an integer, it is the result. Raises ValueError for bad arguments.
+    Source: beyond the thesis, Theorems 6.E and 6.J.
+
+    >>> visits_at_level(0.4, 0.8)
+    25
+    """
+    alpha = Fraction(str(arguments.number("alpha", alpha, least=0, most=1)))
+    b0 = Fraction(str(arguments.number("b0", b0, above=0)))
+    wanted = "a number that is larger than 1 - alpha"
+    excess = arguments.number("b0", b0, exact=True, wanted=wanted, above=1 - alpha) - 1 + alpha
+    return ceil(excess**-2)
+
+
+def flow_time(z, slope, loss="ce"):
+    """Total step that gradient ascent needs to bring an affine margin from z down to 0.
+
+    z: 0 is the result where it is negative. slope: norm of the margin's gradient, larger than 0.
+    loss: "ce" gives (e^z + z - 1) / slope^2, below which no sequence of steps succeeds;
+    "reflected" gives (z + 1 - e^-z) / slope^2, from which on every one does.
+    Raises ValueError for bad arguments. Source: beyond the thesis, Proposition 6.N.
+
+    >>> [round(float(flow_time(7, 1, loss)), 3) for loss in ("ce", "reflected")]
+    [1102.633, 7.999]
+    """
+    if loss not in ("ce", "reflected"):
+        raise ValueError(f"loss must be 'ce' or 'reflected', but it was {loss!r}.")
+    z, slope = np.maximum(arguments.numbers("z", z), 0), arguments.numbers("slope", slope, above=0)
+    return (z + (np.expm1(z) if loss == "ce" else -np.expm1(-z))) / slope**2

@@ -1,0 +1,125 @@
+"""Training of deep linear networks with dropout, in many runs and at many rates at once.
+
+Sampled: SGD on minibatches with a fresh mask for every sample. Exact: gradient descent on the
+closed form of its expectation. In both, every run has its own start, common to all rates; sampled,
+the rates of a run share the random numbers, so that results differ between rates by the rate alone.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+import torch
+
+from runproofs import _arguments as arguments
+from runproofs._tensors import check_generator
+from runproofs.linear.deep.network import _gradient
+from runproofs.training import Recorder, _step_sizes
+
+
+class Training(NamedTuple):
+    """What the trainers return."""
+
+    weights: list[torch.Tensor]  # W_i (rates, runs, d_i, d_{i-1}), final
+    times: np.ndarray  # (n,), the numbers of steps after which `observe` was called
+    observed: dict[str, np.ndarray]  # its results, each with a leading axis of length n
+
+
+@torch.no_grad()
+def train_sampled(
+    target, theta, weights, *, steps, step_size, batch, generator, every=None, observe=None
+):
+    """SGD with dropout on samples y = target x, x ~ N(0, I), with minibatches.
+
+    target: (d_{k+1}, d_0). theta: keep probabilities (rates,) in (0, 1]. weights: starts, torch
+    tensors W_i (runs, d_i, d_{i-1}) whose common dtype and device decide the arithmetic; they are
+    not changed. steps, batch: at least 1. step_size: larger than 0, or a function of t = 0, ...,
+    steps - 1; a step is -step_size times the gradient of the mean over the batch of
+    ||y - W x||^2. generator: torch.Generator on the device of the weights. observe: called with
+    the list of W_i (rates, runs, d_i, d_{i-1}) before the first step, after each `every` steps, and
+    after the last; returns a dict of arrays or CPU tensors. A run that diverges ends in infinities
+    or NaN. Returns a `Training`. Raises ValueError for bad arguments.
+    Cost: O(rates runs batch k d^2) a step and O(rates runs batch k d) memory: on a CPU, few runs a
+    call fit its cache. Source: thesis, Section 3.4.
+    """
+    weights, theta, step_size, record = _start(weights, theta, step_size, steps, every, observe)
+    batch = arguments.positive_integer("batch", batch)
+    like = weights[0]
+    check_generator(generator, like.device)
+    target = torch.as_tensor(_target("target", target, weights), dtype=like.dtype).to(like.device)
+    rates, runs = like.shape[:2]
+    kind = {"generator": generator, "dtype": like.dtype, "device": like.device}
+    keep = torch.as_tensor(theta, dtype=like.dtype, device=like.device).view(-1, 1, 1, 1)
+    masks = [like.new_empty(rates, runs, batch, W.shape[2]) for W in weights[:-1]]
+    record(0, weights)
+    for t in range(steps):
+        x = torch.randn(runs, batch, like.shape[3], **kind)
+        for mask in masks:
+            torch.lt(torch.rand(mask.shape[1:], **kind), keep, out=mask)
+        gradients = _sampled_gradient(weights, x, x @ target.mT, masks, keep)
+        for W, g in zip(weights, gradients, strict=True):
+            W.sub_(g, alpha=step_size(t))
+        record(t + 1, weights)
+    return Training(weights, *record.results())
+
+
+def _sampled_gradient(weights, x, y, masks, keep):
+    """Gradient of the mean of ||y - W x||^2 over a batch, with rows as samples.
+
+    1 / theta goes with the small matrices, so that masks are zeros and ones.
+    """
+    inputs = [x.expand(len(weights[0]), *x.shape)]
+    for W, mask in zip(weights, masks, strict=False):
+        inputs.append((inputs[-1] @ (W / keep).mT).mul_(mask))
+    back = (inputs[-1] @ weights[-1].mT).sub_(y).mul_(2 / x.shape[-2])
+    gradients = [back.mT @ inputs[-1]]
+    for j in reversed(range(len(masks))):
+        back = (back @ (weights[j + 1] / keep)).mul_(masks[j])
+        gradients.append(back.mT @ inputs[j])
+    return gradients[::-1]
+
+
+@torch.no_grad()
+def train_exact(Cyx, theta, weights, *, steps, step_size, C=None, every=None, observe=None):
+    """Gradient descent on the expected objective of dropout, in closed form.
+
+    Cyx: (d_{k+1}, d_0), the target where C = I. C: None for the identity, or (d_0, d_0). A step is
+    -step_size times the gradient. Other arguments, result and errors as `train_sampled`.
+    Cost: O(rates runs k d^3) a step. Source: thesis, (3.1) and Proposition 8.
+    """
+    weights, theta, step_size, record = _start(weights, theta, step_size, steps, every, observe)
+    like = {"dtype": weights[0].dtype, "device": weights[0].device}
+    Cyx = torch.as_tensor(_target("Cyx", Cyx, weights), **like)
+    d0 = Cyx.shape[1]
+    C = np.eye(d0) if C is None else arguments.positive_semidefinite("C", C, size=d0)
+    C = torch.as_tensor(C, **like)
+    lam = torch.as_tensor((1 - theta) / theta, **like).view(-1, 1, 1, 1)
+    gains = [1 + lam * torch.eye(W.shape[2], **like) for W in weights[:-1]]
+    record(0, weights)
+    for t in range(steps):
+        gradients = _gradient(weights, gains, C, Cyx)
+        for W, g in zip(weights, gradients, strict=True):
+            W.sub_(g, alpha=step_size(t))
+        record(t + 1, weights)
+    return Training(weights, *record.results())
+
+
+def _start(weights, theta, step_size, steps, every, observe):
+    """Checked arguments; the weights copied for every rate."""
+    if not isinstance(weights, (list, tuple)) or not all(
+        isinstance(W, torch.Tensor) and W.is_floating_point() and W.ndim == 3 for W in weights
+    ):
+        raise ValueError("weights must be a list of floating-point tensors (runs, d_i, d_{i-1}).")
+    if len({(W.dtype, W.device) for W in weights}) > 1:
+        kinds = ", ".join(f"{W.dtype} on {W.device}" for W in weights)
+        raise ValueError(f"weights must agree in dtype and device, but they are {kinds}.")
+    weights = [W.detach() for W in weights]
+    arguments.layers([W.double().cpu().numpy() for W in weights])
+    theta = np.array([arguments.keep_probability(t) for t in arguments.vector("theta", theta)])
+    weights = [W.expand(len(theta), *W.shape).clone() for W in weights]
+    steps = arguments.positive_integer("steps", steps)
+    return weights, theta, _step_sizes(step_size), Recorder(observe, every, steps)
+
+
+def _target(name, target, weights):
+    rows, columns = weights[-1].shape[-2], weights[0].shape[-1]
+    return arguments.matrix(name, target, rows=rows, columns=columns)

@@ -1,0 +1,288 @@
+"""Attacks on torch models against closed forms, plain loops and the NumPy `margin_attacks`."""
+
+import math
+from functools import partial
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from torch import nn
+
+from helpers.classifiers import NORMS, batch, lengths, linear, mlp
+from runproofs.adversarial import attacks, margin_attacks
+from runproofs.data import digits
+from runproofs.networks import two_layer
+from runproofs.training import step_decay
+
+BINARY = two_layer.TwoLayerNetwork(
+    *(np.random.default_rng(0).standard_normal(s) for s in ((6, 20), 6)), 0
+)
+
+
+# ---------------------------------------------------------------- losses
+
+
+@given(st.lists(st.floats(-20, 20), min_size=2, max_size=5), st.integers(0, 4))
+def test_losses_are_their_definitions(logits, y):
+    y %= len(logits)
+    f = torch.tensor([logits], dtype=torch.float64)
+    p = np.exp(logits) / np.exp(logits).sum()
+    wrong = [k for k in range(len(logits)) if k != y]
+    z = logits[y] - max(logits[k] for k in wrong)
+    k = max(wrong, key=lambda k: logits[k])
+    expected = {
+        "ce": -np.log(p[y]),
+        "reflected": -np.logaddexp(0, z),
+        "greedy": np.log(p[k]),
+        "margin": -z,
+    }
+    for name, value in expected.items():
+        found = attacks.LOSSES[name](f, torch.tensor([y])).item()
+        assert found == pytest.approx(value, rel=1e-9, abs=1e-9)
+    assert attacks.margin(f, torch.tensor([y])).item() == pytest.approx(z, abs=1e-12)
+
+
+@given(st.floats(-20, 20), st.sampled_from([-1, 1]))
+def test_one_logit_and_two_logits_have_the_same_losses(f, y):
+    one, two = torch.tensor([f]), torch.tensor([[0.0, f]])
+    label = torch.tensor([y], dtype=one.dtype)
+    index = torch.tensor([(y + 1) // 2])
+    for loss in attacks.LOSSES.values():
+        assert loss(one, label).item() == pytest.approx(loss(two, index).item(), rel=1e-4, abs=1e-5)
+
+
+@pytest.mark.parametrize("loss", attacks.LOSSES)
+def test_gradients_of_the_losses_are_those_of_finite_differences(loss):
+    f = torch.randn(4, 3, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
+    f.requires_grad_()
+    y = torch.tensor([0, 1, 2, 0])
+    assert torch.autograd.gradcheck(lambda f: attacks.LOSSES[loss](f, y), f)
+
+
+# ---------------------------------------------------------------- single steps, closed forms
+
+
+def test_fgsm_is_one_step_of_the_sign():
+    model, (x, y) = mlp(3), batch(7)
+    u = x.clone().requires_grad_()
+    nn.functional.cross_entropy(model(u), y).backward()
+    expected = (x + 0.1 * u.grad.sign()).clamp(0, 1)
+    torch.testing.assert_close(attacks.fgsm(model, x, y, eps=0.1), expected, rtol=0, atol=1e-15)
+
+
+@pytest.mark.parametrize("norm", NORMS)
+@pytest.mark.parametrize("loss", attacks.LOSSES)
+def test_steepest_steps_are_optimal_on_linear_classifiers(norm, loss):
+    """With one logit, y w^T u over the ball has the least value y w^T x - eps ||w||_*."""
+    x, y = batch(9, outputs=1)
+    w = torch.linspace(-1, 1, 12, dtype=torch.float64)
+    u = attacks.pgd(
+        linear(w.tolist()), x, y, norm=norm, eps=0.3, step_size=0.1, steps=40, loss=loss,
+        normalize=True, clip=None,
+    )  # fmt: skip
+    dual = w.abs().sum() if norm == math.inf else w.norm()
+    torch.testing.assert_close(y * (u @ w), y * (x @ w) - 0.3 * dual, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("norm", NORMS)
+@pytest.mark.parametrize("reduction", ["sum", "mean"])
+@pytest.mark.parametrize("loss", attacks.LOSSES)
+def test_pgd_is_the_plain_loop_sample_by_sample(norm, reduction, loss):
+    model, (x, y) = mlp(3), batch(5)
+    schedule = step_decay(3, 0.2, 2)
+    options = {"norm": norm, "eps": 0.4, "loss": loss}
+    together = attacks.pgd(model, x, y, step_size=schedule, steps=5, reduction=reduction, **options)
+    for i in range(5):
+        u = x[i : i + 1].clone()
+        for t in range(5):
+            u = u.detach().requires_grad_()
+            (g,) = torch.autograd.grad(attacks.LOSSES[loss](model(u), y[i : i + 1]).sum(), u)
+            eta = 3 * 0.2 ** (t // 2) / (5 if reduction == "mean" else 1)
+            delta = u.detach() + eta * g - x[i : i + 1]
+            if norm == 2:
+                delta = delta * min(1, 0.4 / delta.norm().item())
+            else:
+                delta = delta.clamp(-0.4, 0.4)
+            u = (x[i : i + 1] + delta).clamp(0, 1)
+        torch.testing.assert_close(together[i], u[0], rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("loss", margin_attacks.DESCENT)
+def test_raw_l2_pgd_is_algorithm_5(loss):
+    """Another implementation, in NumPy; T visited points are T - 1 updates."""
+    x, y = batch(8, inputs=20, outputs=1)
+    W, a = torch.tensor(BINARY.W), torch.tensor(BINARY.a)
+    ours = attacks.pgd(
+        lambda u: torch.relu(u @ W.T) @ a, x, y, norm=2, eps=0.7, step_size=0.01, steps=11,
+        loss=loss, clip=None, best_iterate=True,
+    )  # fmt: skip
+    theirs = margin_attacks.pgd(
+        BINARY, x.numpy(), y.numpy(), 0.7, step_size=0.01, visits=12, loss=loss
+    )
+    np.testing.assert_allclose(ours.numpy(), theirs.point, atol=1e-12)
+
+
+# ---------------------------------------------------------------- balls, boxes, starts
+
+
+@pytest.mark.parametrize("norm", NORMS)
+@pytest.mark.parametrize("normalize", [False, True])
+@pytest.mark.parametrize("random_start", [False, True])
+def test_attacks_stay_in_the_ball_and_in_the_box(norm, normalize, random_start):
+    model, (x, y) = mlp(3), batch(30)
+    x = x.round(decimals=1).reshape(30, 3, 4)  # many pixels at the end of the box
+    flat = nn.Sequential(nn.Flatten(), model)
+    options = {"norm": norm, "eps": 0.25, "step_size": 5, "normalize": normalize}
+    for steps in (1, 2, 9):
+        u = attacks.pgd(
+            flat, x, y, steps=steps, random_start=random_start,
+            generator=torch.Generator().manual_seed(steps), **options,
+        )  # fmt: skip
+        assert u.shape == x.shape
+        assert lengths(u - x, norm).max() <= 0.25 + 1e-12
+        assert (u.min(), u.max()) >= (0, 0)
+        assert u.max() <= 1
+        assert (lengths(u - x, norm) > 0.1).all()
+
+
+def test_random_starts_are_uniform_in_the_ball_and_repeat():
+    x, y = torch.full((4000, 3), 0.5, dtype=torch.float64), torch.zeros(4000, dtype=torch.long)
+    model = linear([1, 0, 0], [1, 0, 0])  # no gradient: the start is the result
+    for norm in NORMS:
+        options = {"norm": norm, "eps": 0.4, "step_size": 1, "steps": 1, "random_start": True}
+        u, again, other = (
+            attacks.pgd(model, x, y, generator=torch.Generator().manual_seed(s), **options)
+            for s in (0, 0, 1)
+        )
+        assert torch.equal(u, again)
+        assert not torch.equal(u, other)
+        radii = lengths(u - x, norm) / 0.4
+        assert radii.max() <= 1
+        assert (radii < 0.5).double().mean().item() == pytest.approx(1 / 8, abs=0.025)
+        assert (u - x).mean(0).abs().max() < 0.02
+
+
+def test_best_iterate_is_never_worse_than_the_last_or_the_start():
+    model, (x, y) = mlp(3), batch(200)
+    options = {"norm": 2, "eps": 0.5, "step_size": 400, "steps": 6}
+    last = attacks.margin(model(attacks.pgd(model, x, y, **options)), y)
+    best = attacks.margin(model(attacks.pgd(model, x, y, best_iterate=True, **options)), y)
+    assert (best <= torch.minimum(last, attacks.margin(model(x), y))).all()
+    assert (best < last - 1e-3).any()
+    every = attacks.margin(model(attacks.all_targets(model, x, y, **options)), y)
+    visited = [
+        attacks.margin(
+            model(attacks.pgd(model, x, y, **options | {"steps": steps, "loss": loss})), y
+        )
+        for steps in range(1, 7)
+        for loss in (partial(gap, 1), partial(gap, 2))
+    ]
+    torch.testing.assert_close(every, torch.stack([attacks.margin(model(x), y), *visited]).amin(0))
+
+
+def gap(shift, logits, y):
+    """f_j - f_y for the class j = y + shift, modulo 3."""
+    rows = torch.arange(len(y))
+    return logits[rows, (y + shift) % 3] - logits[rows, y]
+
+
+def test_attacks_leave_the_model_alone():
+    model, (x, y) = mlp(3), batch(4)
+    before, original = [p.clone() for p in model.parameters()], x.clone()
+    attacks.bim(model, x, y, eps=0.1, step_size=0.05, steps=3)
+    assert all(torch.equal(p, q) for p, q in zip(model.parameters(), before, strict=True))
+    assert all(p.grad is None for p in model.parameters())
+    assert model.training
+    assert torch.equal(x, original)
+    assert not x.requires_grad
+
+
+# ---------------------------------------------------------------- what the thesis says of them
+
+
+def test_reflection_changes_raw_gradients_only():
+    """Observation 1 of Section 6.5.2 is a theorem, with its control."""
+    model, (x, y) = mlp(1), batch(40, outputs=1)
+    plain, reflected = (attacks.fgsm(model, x, y, eps=0.1, loss=l) for l in ("ce", "reflected"))
+    assert torch.equal(plain, reflected)
+    plain, reflected = (
+        attacks.bim(model, x, y, eps=0.1, step_size=0.02, steps=9, loss=l)
+        for l in ("ce", "reflected")
+    )
+    assert torch.equal(plain, reflected)
+    for normalize in (True, False):
+        options = {"norm": 2, "eps": 0.5, "step_size": 0.1, "steps": 5, "normalize": normalize}
+        plain, reflected = (
+            attacks.pgd(model, x, y, loss=l, **options) for l in ("ce", "reflected")
+        )
+        assert ((plain - reflected).abs().max() < 1e-9) == normalize
+
+
+def test_greedy_fails_where_cross_entropy_and_all_targets_succeed():
+    """The counterexample of Section 6.5.3."""
+    model, x = linear([2, 0], [1, 0], [0, 10]), torch.tensor([[1.0, 0.0]], dtype=torch.float64)
+    y, options = (
+        torch.tensor([0]),
+        {"norm": 2, "eps": 0.3, "step_size": 0.1, "steps": 200, "clip": None},
+    )
+    ends = {loss: attacks.pgd(model, x, y, loss=loss, **options) for loss in attacks.LOSSES}
+    margins = {loss: attacks.margin(model(u), y).item() for loss, u in ends.items()}
+    assert margins["greedy"] > 0.5
+    assert margins["margin"] == pytest.approx(0.7, abs=1e-9)
+    assert margins["ce"] < -1
+    every = attacks.margin(model(attacks.all_targets(model, x, y, **options)), y)
+    assert every.item() == pytest.approx(2 - 0.3 * math.sqrt(104), abs=1e-6)
+
+
+def test_all_targets_finds_every_flip_of_linear_classifiers():
+    """Proposition 6.P (ii): at most K - 1 points decide; greedy misses some of them."""
+    rng, missed = np.random.default_rng(0), {"all": 0, "greedy": 0}
+    for _ in range(60):
+        V, x = rng.standard_normal((5, 4)), rng.standard_normal(4)
+        y = int((V @ x).argmax())
+        gaps = [(V[y] - V[j], j) for j in range(5) if j != y]
+        eps = 1.15 * min(g @ x / np.linalg.norm(g) for g, _ in gaps)
+        sample = torch.tensor(x)[None], torch.tensor([y])
+        options = {"norm": 2, "eps": eps, "step_size": eps / 4, "steps": 6, "clip": None}
+        options["normalize"] = True
+        model = linear(*V.tolist())
+        u = attacks.all_targets(model, *sample, **options)
+        missed["all"] += bool(attacks.margin(model(u), sample[1]) >= 0)
+        u = attacks.pgd(model, *sample, loss="greedy", best_iterate=True, **options)
+        missed["greedy"] += bool(attacks.margin(model(u), sample[1]) >= 0)
+    assert missed["all"] == 0
+    assert missed["greedy"] > 3
+
+
+def test_plain_raw_pgd_is_weak_on_confident_networks_and_reflected_is_not():
+    """Observation 2, on a network trained on the digits 0 and 1."""
+    data = digits()
+    chosen = data.labels < 2
+    x = torch.tensor(data.pixels[chosen].reshape(-1, 64))
+    y = torch.tensor(2.0 * data.labels[chosen] - 1)
+    model = mlp(1, inputs=64)
+    optimizer = torch.optim.Adam(model.parameters(), lr=0.02)
+    for _ in range(150):
+        optimizer.zero_grad()
+        nn.functional.softplus(-y * model(x)[:, 0]).mean().backward()
+        optimizer.step()
+    options = {"norm": 2, "eps": 1.5, "step_size": 1.0, "steps": 10}
+    errors = [
+        (attacks.margin(model(attacks.pgd(model, x, y, loss=loss, **options)), y) < 0)
+        .double()
+        .mean()
+        for loss in ("ce", "reflected")
+    ]
+    assert (attacks.margin(model(x), y) > 0).all()
+    assert errors[1] > 2 * errors[0]
+    assert errors[1] > 0.2
+
+
+def test_step_decay_is_the_schedule_of_the_experiments():
+    schedule = step_decay(10, 0.2, 10)
+    assert [schedule(t) for t in (0, 9, 10, 39)] == pytest.approx([10, 10, 2, 0.08])
+    assert sum(schedule(t) for t in range(40)) == pytest.approx(124.8)
+    with pytest.raises(ValueError, match="factor"):
+        step_decay(10, 0, 10)

@@ -1,0 +1,251 @@
+"""Attacks on torch models under other grad modes, at extreme scales, and with bad arguments."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+
+from helpers.classifiers import NORMS, batch, linear, mlp
+from runproofs.adversarial import attacks
+
+
+@pytest.mark.parametrize("norm", NORMS)
+@pytest.mark.parametrize("best_iterate", [False, True])
+def test_attacks_need_no_grad_mode_and_leave_no_graph(norm, best_iterate):
+    model, (x, y) = mlp(3), batch(6)
+    options = {"norm": norm, "eps": 0.2, "step_size": 0.1, "steps": 3, "best_iterate": best_iterate}
+    expected = attacks.pgd(model, x, y, **options)
+    with torch.no_grad():
+        quiet = attacks.pgd(model, x, y, **options)
+        every = attacks.all_targets(model, x, y, norm=norm, eps=0.2, step_size=0.1, steps=3)
+        assert not torch.is_grad_enabled()
+    tracked = x.clone().requires_grad_()
+    noisy = attacks.pgd(model, tracked, y, **options)
+    for found in (quiet, noisy, every, attacks.fgsm(model, tracked, y, eps=0.2)):
+        assert not found.requires_grad
+        assert found.grad_fn is None
+    assert torch.equal(quiet, expected)
+    assert torch.equal(noisy, expected)
+    assert tracked.requires_grad
+    assert tracked.grad is None
+
+
+@pytest.mark.parametrize(("dtype", "step"), [(torch.float32, 1e25), (torch.float64, 1e200)])
+@pytest.mark.parametrize("normalize", [False, True])
+@pytest.mark.parametrize("norm", NORMS)
+def test_steps_far_out_of_the_ball_end_on_its_surface(norm, normalize, dtype, step):
+    """On a linear classifier one step of any length is the optimum."""
+    w = torch.tensor([3.0, -4], dtype=dtype)
+    x = torch.tensor([[0.5, 0.25], [-1, 2]], dtype=dtype)
+    options = {"norm": norm, "eps": 0.5, "step_size": step, "steps": 2, "clip": None}
+    u = attacks.pgd(
+        lambda u: u @ w, x, torch.tensor([1, -1]), loss="margin", normalize=normalize, **options
+    )
+    way = torch.tensor([0.3, -0.4] if norm == 2 else [0.5, -0.5], dtype=dtype)
+    torch.testing.assert_close(u, x + way * torch.tensor([[-1.0], [1]]), rtol=1e-6, atol=0)
+
+
+@pytest.mark.parametrize(("dtype", "small"), [(torch.float32, 1e-30), (torch.float64, 1e-250)])
+def test_gradients_whose_squares_underflow_still_have_a_direction(dtype, small):
+    """A sample whose gradient is 0 stays; eps, step and model at a small scale do as well."""
+    w = torch.tensor([-3.0, -4], dtype=dtype)
+    x = torch.tensor([[1.0, 1], [2, 0], [0, 0]], dtype=dtype)
+    kinked = torch.tensor([1 / small, 1, 0], dtype=dtype)  # usual, small and no gradient
+    options = {"norm": 2, "loss": "margin", "clip": None, "steps": 1, "normalize": True}
+    u = attacks.pgd(
+        lambda u: kinked * (u @ (small * w)), x, torch.tensor([1, -1, 1]), eps=1, step_size=0.5,
+        **options,
+    )  # fmt: skip
+    expected = x + 0.5 * torch.tensor([[0.6, 0.8], [-0.6, -0.8], [0, 0]], dtype=dtype)
+    torch.testing.assert_close(u, expected, rtol=1e-6, atol=1e-7)
+    u = attacks.pgd(
+        lambda u: u @ w, 0 * x, torch.tensor([1, -1, 1]), eps=small, step_size=5 * small, **options
+    )
+    way = torch.tensor([[0.6, 0.8], [-0.6, -0.8], [0.6, 0.8]], dtype=dtype)
+    torch.testing.assert_close(u, small * way, rtol=1e-6, atol=0)
+
+
+def test_a_sample_without_gradient_stays_at_any_step():
+    x = torch.full((2, 3), 0.5)
+    for step in (0.1, 1e30):
+        u = attacks.pgd(
+            lambda u: 0 * u.sum(1), x, torch.tensor([1, -1]), norm=2, eps=0.1, step_size=step,
+            steps=2, normalize=True,
+        )  # fmt: skip
+        assert torch.equal(u, x)
+
+
+@pytest.mark.parametrize("norm", NORMS)
+@pytest.mark.parametrize("start", [False, True])
+def test_both_ends_of_the_box_are_reached_and_kept(norm, start):
+    """Towards the corners (low, high): pixels stop there, and the others go on."""
+    x = torch.tensor([[-0.9, 1.9, 0.5]], dtype=torch.float64)
+    model, y = linear([0, 0, 0], [-3, 2, 1]), torch.tensor([0])
+    u = attacks.pgd(
+        model, x, y, norm=norm, eps=0.5, step_size=5, steps=3, clip=(-1, 2), random_start=start,
+        generator=torch.Generator().manual_seed(0),
+    )  # fmt: skip
+    assert u[0, :2].tolist() == [-1, 2]
+    assert 0.5 < u[0, 2] <= 1
+
+
+# ---------------------------------------------------------------- arguments
+
+GOOD = {"norm": 2, "eps": 0.1, "step_size": 0.1, "steps": 2}
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ({"y": torch.tensor([0, 3, 1, 1])}, "labels 0 to 2, but it contains 3"),
+        ({"y": torch.tensor([0, -1, 1, 1])}, "labels 0 to 2"),
+        ({"y": torch.tensor([0, 0.5, 1, 1])}, "labels 0 to 2"),
+        ({"y": torch.tensor([0, 1])}, "y must have shape"),
+        ({"model": mlp(1)}, "labels -1 and 1, but it contains"),
+        ({"model": lambda x: model_of_wrong_shape(x)}, "model must return logits"),
+        ({"model": lambda x: mlp(3)(x)[:2]}, "model must return logits"),
+        ({"x": torch.full((4, 12), math.nan)}, "x must have finite entries"),
+        ({"x": torch.full((4, 12), 1.5)}, "x must lie in the box"),
+        ({"x": torch.zeros(4, 12, dtype=torch.long)}, "x must be"),
+        ({"x": torch.zeros(0, 12)}, "x must be"),
+        ({"eps": -0.1}, "eps must"),
+        ({"eps": math.nan}, "eps must"),
+        ({"step_size": -1}, "step_size must"),
+        ({"steps": 0}, "steps must"),
+        ({"steps": 1.5}, "steps must"),
+        ({"norm": 1}, "norm must"),
+        ({"loss": "hinge"}, "loss must"),
+        ({"reduction": "none"}, "reduction must"),
+        ({"random_start": True}, "generator must"),
+        ({"random_start": True, "generator": 0}, "generator must"),
+        ({"y": torch.tensor([False, True, True, True])}, "y must contain real numbers"),
+        ({"y": "a"}, "y must be an array"),
+        ({"y": [[0, 1], [2]]}, "y must be an array"),
+        ({"x": np.zeros((4, 12))}, "x must be"),
+        ({"x": torch.zeros(12)}, "x must be"),
+        ({"x": torch.full((4, 12), -0.1)}, "x must lie in the box from 0.0 to 1.0"),
+        ({"clip": 1}, "clip must"),
+        ({"clip": (0, math.nan)}, "clip must"),
+        ({"clip": (1, 0)}, "x must lie in the box"),
+        ({"eps": [0.1]}, "eps must"),
+        ({"eps": math.inf}, "eps must"),
+        ({"step_size": lambda t: -1.0}, "step_size must"),
+        ({"step_size": lambda t: math.nan if t else 0.1}, "step_size must"),
+        ({"step_size": lambda t: "a"}, "step_size must"),
+        ({"loss": ["ce"]}, "loss must"),
+        ({"loss": lambda f, y: f.sum()}, "model and loss must give"),
+        ({"loss": lambda f, y: None}, "model and loss must give"),
+        ({"loss": lambda f, y: f.detach()[:, 0]}, "model and loss must give"),
+        ({"model": lambda x: torch.ones(4, 3, requires_grad=True)}, "model and loss must give"),
+        ({"model": lambda x: x.detach().numpy()}, "model must return floating-point"),
+        ({"model": lambda x: (9 * x).long()}, "model must return floating-point"),
+        ({"model": lambda x: math.nan * x}, "model must return finite"),
+        ({"model": lambda x: math.inf * (x + 1)}, "model must return finite"),
+        ({"model": lambda x: x[:, :3].sqrt(), "x": torch.zeros(4, 12)}, "must be smaller"),
+    ],
+)
+def test_bad_arguments_get_one_clear_sentence(change, sentence):
+    x, y = batch(4)
+    call = {"model": mlp(3), "x": x, "y": y, **GOOD, **change}
+    if isinstance(call["x"], torch.Tensor) and call["x"].is_floating_point():
+        call["x"] = call["x"].double()
+    with pytest.raises(ValueError, match=sentence) as error:
+        attacks.pgd(call.pop("model"), call.pop("x"), call.pop("y"), **call)
+    assert str(error.value).endswith(".")
+    assert str(error.value).count(". ") == 0
+
+
+@pytest.mark.parametrize("broken", [1, 2, 3])
+def test_a_network_of_nan_is_nowhere_robust(broken):
+    """Not at the start, not after the last step, and not for the margin alone."""
+    x, y = batch(4)
+    model, calls = mlp(3), []
+
+    def breaks_down(u):
+        calls.append(u)
+        return math.nan * model(u) if len(calls) == broken else model(u)
+
+    with pytest.raises(ValueError, match="model must return finite"):
+        attacks.pgd(breaks_down, x, y, best_iterate=True, **GOOD)
+    calls.clear()
+    with pytest.raises(ValueError, match="model must return finite"):
+        attacks.all_targets(breaks_down, x, y, **GOOD)
+    with pytest.raises(ValueError, match="logits must be finite"):
+        attacks.margin(torch.tensor([[math.nan, 1.0]]), [0])
+
+
+@pytest.mark.parametrize(
+    ("logits", "y", "sentence"),
+    [
+        (torch.tensor([[1, 2]]), [0], "logits must be floating-point"),
+        (torch.tensor(1.0), [0], "their shape is"),
+        (torch.ones(2, 2, 2), [0, 1], "their shape is"),
+        (torch.ones(0, 3), [], "their shape is"),
+        (torch.ones(2, 3), [0, 3], "labels 0 to 2"),
+        (torch.ones(2, 1), [0, 1], "labels -1 and 1"),
+        (torch.ones(2), [1, math.nan], "labels -1 and 1"),
+    ],
+)
+def test_margins_of_bad_arguments(logits, y, sentence):
+    with pytest.raises(ValueError, match=sentence) as error:
+        attacks.margin(logits, y)
+    assert str(error.value).endswith(".")
+
+
+@pytest.mark.parametrize(("dtype", "large"), [(torch.float32, 1e39), (torch.float16, 1e5)])
+@pytest.mark.parametrize("name", ["eps", "step_size"])
+def test_numbers_that_the_dtype_cannot_hold_are_refused(name, dtype, large):
+    x, y = torch.full((2, 3), 0.5, dtype=dtype), torch.tensor([0, 1])
+    with pytest.raises(ValueError, match=f"{name} must be .* and at most .* in torch.float"):
+        attacks.pgd(lambda u: u, x, y, **(GOOD | {name: large}))
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_ends_of_the_box_are_those_that_the_dtype_holds(dtype):
+    """In float32, 0.1 is larger and -0.7 less than in float64."""
+    x, y = torch.tensor([[-0.7, 0.1]], dtype=dtype), torch.tensor([1])
+    options = GOOD | {"norm": math.inf, "eps": 1}
+    u = attacks.pgd(lambda u: u.sum(1), x, y, clip=(-0.7, 0.1), **options)
+    assert x.min() == u.min() <= u.max() < x.max()
+    with pytest.raises(ValueError, match=r"box from -0\.7 to 0\.09"):
+        attacks.pgd(lambda u: u.sum(1), x, y, clip=(-0.7, 0.09), **options)
+
+
+def test_large_logits_are_finite_though_their_sum_is_not():
+    found = attacks.margin(torch.tensor([[3e38, 3e38], [3e38, 1e38]]), [0, 0])
+    torch.testing.assert_close(found, torch.tensor([0, 2e38]))
+
+
+def test_a_loss_may_be_of_another_dtype_than_the_inputs():
+    x, y = batch(4)
+    single = mlp(3).float()
+    u = attacks.pgd(lambda u: single(u.float()), x, y, loss=lambda f, y: f[:, 0].double(), **GOOD)
+    assert u.dtype == torch.float64
+    assert (u != x).any()
+
+
+def model_of_wrong_shape(x):
+    return x.reshape(len(x), 3, 4)
+
+
+def test_one_gradient_too_long_among_others_is_refused():
+    slopes = torch.tensor([[1.0, 0], [3e36, 3e36]])  # float32: the inverse length underflows
+    x, y = torch.zeros(2, 2), torch.tensor([1, 1])
+    options = {"norm": 2, "eps": 1, "step_size": 1, "steps": 1, "loss": "margin", "clip": None}
+    with pytest.raises(ValueError, match="an update of x overflows"):
+        attacks.pgd(lambda u: (u * slopes).sum(1), x, y, normalize=True, **options)
+
+
+def test_the_largest_number_of_the_dtype_is_allowed():
+    largest = torch.finfo(torch.float32).max
+    options = {"norm": math.inf, "eps": 0.5, "step_size": largest, "steps": 1, "loss": "margin"}
+    x, w = torch.zeros(1, 2), torch.tensor([1.0, -1])
+    u = attacks.pgd(lambda u: u @ w, x, torch.tensor([1]), normalize=True, clip=None, **options)
+    assert u.tolist() == [[-0.5, 0.5]]
+
+
+def test_all_targets_needs_several_logits():
+    x, y = batch(4, outputs=1)
+    with pytest.raises(ValueError, match="at least two logits"):
+        attacks.all_targets(mlp(1), x, y, **GOOD)

@@ -1,0 +1,337 @@
+"""Gradient attacks on the margin: each against torch's autograd or a closed form."""
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.optimize import minimize
+from torch.nn.functional import softplus
+
+from helpers.instances import leaky_problem as problem
+from helpers.instances import torch_margin
+from runproofs.adversarial import margin_attacks
+from runproofs.networks import two_layer
+from runproofs.networks.two_layer import TwoLayerNetwork
+
+seeds = st.integers(0, 2**32 - 1)
+LOSSES = {"ce": lambda z: softplus(-z), "reflected": lambda z: -softplus(z), "margin": lambda z: -z}
+
+
+def autograd_pgd(net, x, y, eps, step, steps, loss, normalize=False, bias=0.0, offset=0.0):
+    """The visited points of Algorithm 5, one sample, written for torch."""
+    x = torch.tensor(x)
+    u, path = x.clone(), []
+    for t in range(1, steps + 1):
+        u.requires_grad_()
+        z = torch_margin(net, u, y, bias, offset)
+        path.append((u.detach().numpy().copy(), float(z.detach())))
+        (g,) = torch.autograd.grad(LOSSES[loss](z), u)
+        if normalize:
+            g = g / g.norm()
+        u = u.detach() + (step(t) if callable(step) else step) * g
+        if (u - x).norm() > eps:
+            u = x + eps * (u - x) / (u - x).norm()
+    return path
+
+
+# ---------------------------------------------------------------- projection
+
+
+@given(seeds, st.floats(0, 3))
+def test_projection_is_the_nearest_point_of_the_ball(seed, eps):
+    rng = np.random.default_rng(seed)
+    x, u, v = rng.standard_normal((3, 2))
+    p, q = margin_attacks.project(u, x, eps), margin_attacks.project(v, x, eps)
+    assert np.linalg.norm(p - x) <= eps + 1e-12
+    np.testing.assert_allclose(margin_attacks.project(p, x, eps), p, atol=1e-14)
+    assert np.linalg.norm(p - q) <= np.linalg.norm(u - v) + 1e-12
+    if np.linalg.norm(u - x) <= eps:
+        np.testing.assert_allclose(p, u, atol=1e-15)
+
+
+def test_projection_agrees_with_a_constrained_minimizer():
+    x, u = np.array([0.3, -0.4, 1.0]), np.array([2.0, 1.0, -1.0])
+    ball = {"type": "ineq", "fun": lambda p: 0.25 - ((p - x) ** 2).sum()}
+    found = minimize(lambda p: ((p - u) ** 2).sum(), x, constraints=ball, tol=1e-12).x
+    np.testing.assert_allclose(margin_attacks.project(u, x, 0.5), found, atol=1e-6)
+
+
+@pytest.mark.parametrize("scale", [1e-300, 1e-200, 1e-160, 1, 1e160, 1e200, 1e300])
+def test_projection_knows_no_scale(scale):
+    """3, 4, 5 at scales whose squares under- or overflow; other radii, and another centre."""
+    u, x = scale * np.array([[3.0, 4], [0.3, 0.4], [0, 0]]), np.zeros(2)
+    expected = scale * np.array([[0.6, 0.8], [0.3, 0.4], [0, 0]])
+    np.testing.assert_allclose(margin_attacks.project(u, x, scale), expected, rtol=1e-15)
+    x = scale * np.array([2.0, -1])
+    expected = x + 2 * scale * np.array([1, 5]) / 26**0.5
+    np.testing.assert_allclose(margin_attacks.project(u[0], x, 2 * scale), expected, rtol=1e-14)
+    np.testing.assert_array_equal(margin_attacks.project(u[0], x, 0), x)
+
+
+def test_projection_from_far_away():
+    np.testing.assert_allclose(margin_attacks.project([3e200, -4e200], [1, 2], 5), [4, -2])
+    found = margin_attacks.project([[3e200, 4e200, 1], [0, 1e-200, 9]], [0, 0, 0], 5)
+    np.testing.assert_allclose(found, [[3, 4, 1e-200], [0, 5e-200 / 9, 5]], rtol=1e-14)
+    np.testing.assert_allclose(
+        margin_attacks.project([3e200, 4e200], [0, 0], 1e-200), [6e-201, 8e-201], rtol=1e-14
+    )
+    with pytest.raises(ValueError, match="from x to u must be shorter"):
+        margin_attacks.project([1.7e308, 0], [-1.7e308, 0], 1)
+
+
+def test_points_of_the_ball_come_back_to_the_bit():
+    rng = np.random.default_rng(0)
+    x, u = rng.standard_normal((2, 500, 3))
+    inside = np.linalg.norm(u - x, axis=1) < 2
+    assert 100 < inside.sum() < 400
+    found = margin_attacks.project(u, x, 2)
+    np.testing.assert_array_equal(found[inside], u[inside])
+    np.testing.assert_allclose(np.linalg.norm(found - x, axis=1)[~inside], 2, rtol=1e-14)
+    each = margin_attacks.project(u[:, None], x[:7], 2)  # every u about seven centres
+    np.testing.assert_array_equal(each[3, 5], margin_attacks.project(u[3], x[5], 2))
+
+
+# ---------------------------------------------------------------- Algorithm 5
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("seed", range(5))
+def test_pgd_is_the_loop_of_algorithm_5(loss, seed):
+    net, x, y = problem(seed)
+    expected = autograd_pgd(net, x, y, 0.7, lambda t: 0.3 / t, 12, loss)
+    options = {"step_size": lambda t: 0.3 / (1 + t), "visits": 12, "loss": loss}
+    path = margin_attacks.pgd_path(net, x, y, 0.7, **options)
+    np.testing.assert_allclose(path.point, [u for u, _ in expected], atol=1e-10)
+    np.testing.assert_allclose(path.margin, [z for _, z in expected], atol=1e-10)
+    assert (np.linalg.norm(path.point - x, axis=-1) <= 0.7 + 1e-12).all()
+    best = margin_attacks.pgd(net, x, y, 0.7, **options)
+    assert best.margin == path.margin.min()
+    np.testing.assert_array_equal(best.point, path.point[path.margin.argmin()])
+
+
+@pytest.mark.parametrize("step", [1e20, 1e200, 1e300])
+def test_steps_far_out_of_the_ball_end_on_its_surface(step):
+    """Raw ascent on the margin of a linear network: one step, however long, is the optimum."""
+    net = TwoLayerNetwork([[3.0, 4]], [1.0], 1)
+    optimum = [1 - 0.3, 2 - 0.4]
+    found = margin_attacks.pgd(net, [1, 2], 1, 0.5, step_size=step, visits=3, loss="margin")
+    np.testing.assert_allclose(found.point, optimum, rtol=1e-15)
+    options = {"step_size": step, "visits": 3, "loss": "margin"}
+    found = margin_attacks.pgd_hidden(net, [[1, 2]], 1, 0.5, **options)
+    np.testing.assert_allclose(found.point, [optimum], rtol=1e-15)
+
+
+@pytest.mark.parametrize("scale", [1e-170, 1e-90, 1e90])
+def test_hidden_space_pgd_knows_no_scale_of_the_inputs(scale):
+    rng = np.random.default_rng(0)
+    net = TwoLayerNetwork(rng.standard_normal((4, 7)), rng.standard_normal(4), 0.3)
+    x, y = rng.standard_normal((5, 7)), rng.choice([-1, 1], 5)
+    options = {"visits": 6, "loss": "margin"}
+    plain = margin_attacks.pgd_hidden(net, x, y, 0.4, step_size=0.1, **options)
+    found = margin_attacks.pgd_hidden(
+        net, scale * x, y, 0.4 * scale, step_size=0.1 * scale, **options
+    )
+    np.testing.assert_allclose(found.point / scale, plain.point, rtol=1e-12)
+    assert np.linalg.norm(plain.point - x, axis=1).min() > 0.3
+
+
+def test_margins_that_overflow_are_no_robustness():
+    """Not even one of two."""
+    net = TwoLayerNetwork([[1e300, 1e300]], [1e300], 1)
+    for attack in (margin_attacks.pgd, margin_attacks.pgd_path, margin_attacks.pgd_hidden):
+        with pytest.raises(ValueError, match="margin overflows"), np.errstate(all="ignore"):
+            attack(net, [[1.0, 2.0], [0, 0]], 1, 0, step_size=1, visits=2)
+
+
+def test_slope_at_a_kink_is_alpha_in_the_hidden_space_too():
+    net = TwoLayerNetwork([[1.0, 0], [0, 1]], [1.0, 1.0], 0.25)
+    options = {"step_size": 0.1, "visits": 2, "loss": "margin"}
+    found = margin_attacks.pgd_hidden(net, [[0.0, 1]], 1, 1, **options)
+    np.testing.assert_allclose(found.point, [[-0.025, 0.9]], rtol=1e-14)
+    np.testing.assert_allclose(
+        margin_attacks.pgd(net, [0.0, 1], 1, 1, **options).point, found[0][0]
+    )
+
+
+def test_clean_is_the_point_itself_for_the_whole_batch():
+    net, _, _ = problem(4, 6)
+    found = margin_attacks.clean(net, np.arange(4.0), 1, 0.3)
+    np.testing.assert_array_equal(found.point, np.tile(np.arange(4.0), (6, 1)))
+    np.testing.assert_array_equal(found.margin, two_layer.margin(net, np.arange(4.0), 1))
+    found = margin_attacks.pgd(net, np.arange(4.0), 1, 0, step_size=1, visits=3)
+    assert found.point.shape == (6, 4)
+
+
+def test_each_point_may_have_its_own_step():
+    net, x, y = problem(4, 6)
+    steps = np.array([0, 0.1, 0.2, 0.3, 0.4, 5])
+    together = margin_attacks.pgd_path(net, x, y, 0.6, step_size=steps, visits=4)
+    single = TwoLayerNetwork(net.W[0], net.a[0], net.alpha[0])
+    hidden = margin_attacks.pgd_hidden(single, x, y, 0.6, step_size=steps, visits=4)
+    for i in range(6):
+        one = TwoLayerNetwork(net.W[i], net.a[i], net.alpha[i])
+        alone = margin_attacks.pgd_path(one, x[i], y[i], 0.6, step_size=steps[i], visits=4)
+        np.testing.assert_allclose(together.point[:, i], alone.point, atol=1e-13)
+        alone = margin_attacks.pgd(single, x[i], y[i], 0.6, step_size=steps[i], visits=4)
+        np.testing.assert_allclose(hidden.point[i], alone.point, atol=1e-13)
+
+
+def test_first_of_equal_margins_is_returned():
+    """A network that is constant: the point itself, and not one visited later."""
+    net = TwoLayerNetwork([[1.0, 0], [-1, 0]], [1.0, 1.0], 1)
+    found = margin_attacks.pgd(net, [1.0, 2], 1, 1, step_size=0.1, visits=4)
+    np.testing.assert_array_equal(found.point, [1, 2])
+    found = margin_attacks.pgd_hidden(net, [[1.0, 2]], 1, 1, step_size=0.1, visits=4)
+    np.testing.assert_array_equal(found.point, [[1, 2]])
+
+
+def test_pgd_returns_the_best_visited_point_and_not_the_last():
+    valley = TwoLayerNetwork([[1.0], [-1.0]], [1.0, 1.0], 0.1)  # margin .9 |u|
+    path = margin_attacks.pgd_path(valley, [0.1], 1, 1, step_size=0.5, visits=2)
+    assert path.margin[1] > path.margin[0] + 0.01
+    best = margin_attacks.pgd(valley, [0.1], 1, 1, step_size=0.5, visits=2)
+    assert best.margin == pytest.approx(0.09)
+    assert best.point == pytest.approx(0.1)
+
+
+def test_pgd_reaches_the_optimum_of_a_linear_network():
+    net, x, y = problem(3, 40)
+    net = TwoLayerNetwork(net.W, net.a, 1.0)
+    w = (net.a[:, None] @ net.W)[:, 0]
+    optimum = y * (w * x).sum(-1) - 0.5 * np.linalg.norm(w, axis=-1)
+    attack = margin_attacks.pgd(net, x, y, 0.5, step_size=1e6, visits=60, loss="margin")
+    np.testing.assert_allclose(attack.margin, optimum, atol=1e-9)
+
+
+def test_batch_of_networks_gives_what_each_gives_alone():
+    net, x, y = problem(4, 6)
+    together = margin_attacks.pgd(net, x, y, 0.6, step_size=0.2, visits=9)
+    for i in range(6):
+        single = TwoLayerNetwork(net.W[i], net.a[i], net.alpha[i])
+        alone = margin_attacks.pgd(single, x[i], y[i], 0.6, step_size=0.2, visits=9)
+        np.testing.assert_allclose(together.point[i], alone.point, atol=1e-13)
+    grid = two_layer.margin(net.at_each_point(), x, y)  # each network at each point
+    np.testing.assert_allclose(np.diag(grid), two_layer.margin(net, x, y), atol=1e-13)
+
+
+def test_one_step_is_along_the_gradient():
+    """The evidence of the register: -.0953, where the print subtracts .3049."""
+    net = TwoLayerNetwork(np.eye(2), [1.0, 1.0], 1.0)
+    correct = margin_attacks.pgd(net, [1.0, 2.0], 1, 5, step_size=0.1, visits=2).point
+    np.testing.assert_allclose(correct, [1 - 0.0952574, 2 - 0.0952574], atol=1e-7)
+
+
+def test_the_optimum_of_a_linear_network_is_reached():
+    net = TwoLayerNetwork([[1.0, -1.0]], [1.0], 1.0)
+    correct = margin_attacks.pgd(net, [0.2, 0.1], 1, 0.5, step_size=1, visits=200).margin
+    assert correct == pytest.approx(0.1 - 0.5 * np.sqrt(2), abs=1e-9)
+
+
+# ---------------------------------------------------------------- the hidden space
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("normalize", [False, True])
+def test_hidden_space_pgd_visits_the_same_points(loss, normalize):
+    rng = np.random.default_rng(0)
+    net = TwoLayerNetwork(rng.standard_normal((6, 40)), rng.standard_normal(6), 0.3)
+    x, y = rng.standard_normal((5, 40)), rng.choice([-1, 1], 5)
+    bias, offset = rng.standard_normal(6), 0.7
+    for steps in (1, 2, 3, 12):
+        attack = margin_attacks.pgd_hidden(
+            net, x, y, 0.4, step_size=0.02, visits=steps, loss=loss, normalize=normalize, bias=bias,
+            offset=offset,
+        )  # fmt: skip
+        for i in range(5):
+            path = autograd_pgd(net, x[i], y[i], 0.4, 0.02, steps, loss, normalize, bias, offset)
+            point, z = min(path, key=lambda visited: visited[1])
+            np.testing.assert_allclose(attack.point[i], point, atol=1e-11)
+            np.testing.assert_allclose(attack.margin[i], z, atol=1e-11)
+
+
+def test_clipping_leaves_the_row_space():
+    """Why the hidden space cannot hold a box of pixels."""
+    rng = np.random.default_rng(1)
+    net = TwoLayerNetwork(rng.standard_normal((6, 40)), rng.standard_normal(6), 0.3)
+    x = rng.random((1, 40))
+    moved = margin_attacks.pgd_hidden(net, x, [1.0], 3, step_size=1, visits=5, loss="margin").point
+    for u, inside in ((moved, True), (moved.clip(0, 1), False)):
+        delta = (u - x)[0]
+        residual = delta - np.linalg.lstsq(net.W.T, delta)[0] @ net.W
+        assert (np.linalg.norm(residual) < 1e-10) == inside
+
+
+# ---------------------------------------------------------------- arguments
+
+NET = TwoLayerNetwork(np.eye(2), [1.0, 1.0], 0.5)
+
+
+def attack(x=(1.0, 2.0), y=1, eps=1, **change):
+    return margin_attacks.pgd(NET, x, y, eps, **{"step_size": 1, "visits": 3} | change)
+
+
+def hidden(net=NET, y=1, eps=1, **change):
+    options = {"step_size": 1, "visits": 3} | change
+    return margin_attacks.pgd_hidden(net, [[1.0, 2.0]], y, eps, **options)
+
+
+@pytest.mark.parametrize(
+    ("call", "name"),
+    [
+        (lambda: margin_attacks.pgd(NET, [1.0, np.inf], 1, 1, step_size=1, visits=1), "x"),
+        (lambda: margin_attacks.pgd(NET, [1.0, 2.0], 1, -1, step_size=1, visits=1), "eps"),
+        (lambda: margin_attacks.pgd(NET, [1.0, 2.0], 1, 1, step_size=-1, visits=2), "step"),
+        (lambda: margin_attacks.pgd(NET, [1.0, 2.0], 1, 1, step_size=1, visits=0), "visits"),
+        (
+            lambda: margin_attacks.pgd(NET, [1.0, 2.0], 1, 1, step_size=1, visits=1, loss="0-1"),
+            "loss",
+        ),
+        (
+            lambda: margin_attacks.pgd_hidden(
+                NET.at_each_point(), [[1.0, 2]], 1, 1, step_size=1, visits=1
+            ),
+            "single",
+        ),
+        (
+            lambda: margin_attacks.pgd_hidden(NET, [1.0, 2.0], 1, 1, step_size=1, visits=1),
+            "x must have 2 axes, the last of length 2",
+        ),
+        (lambda: margin_attacks.project([1.0, 2.0], [1.0, 2.0], -1), "eps"),
+        (lambda: margin_attacks.project(1.0, 1.0, 1), "x must have a last axis"),
+        (lambda: margin_attacks.project([], [], 1), "x must have a last axis"),
+        (lambda: margin_attacks.project([1.0], [1.0, 2.0], 1), "u must"),
+        (lambda: margin_attacks.project(np.ones((3, 2)), np.ones((4, 2)), 1), "batch axes"),
+        (lambda: margin_attacks.project([np.nan, 1], [1.0, 2.0], 1), "u must"),
+        (lambda: margin_attacks.project(torch.ones(2).requires_grad_(), [1.0, 2.0], 1), "u must"),
+        (lambda: margin_attacks.clean(NET, [1.0, 2.0], 1, -1), "eps"),
+        (lambda: margin_attacks.clean(NET, [1.0], 1, 1), "x must"),
+        (lambda: attack(x=np.ones((6, 2)), step_size=np.ones(5)), "step_size must"),
+        (lambda: attack(step_size=np.ones(5)), "step_size must"),
+        (lambda: attack(step_size=lambda t: -1), "step_size must"),
+        (lambda: attack(step_size=lambda t: [0.1, 0.2]), "step_size must"),
+        (lambda: attack(step_size=lambda t: np.nan if t else 1), "step_size must"),
+        (lambda: attack(step_size=None), "step_size must"),
+        (lambda: attack(loss=["ce"]), "loss must"),
+        (lambda: attack(visits=2.5), "visits must"),
+        (lambda: hidden(TwoLayerNetwork(np.ones((1, 2, 2)), [1, 1], 1)), "single network"),
+        (lambda: hidden(TwoLayerNetwork(np.eye(2), [[1, 1]], 1)), "single network"),
+        (lambda: hidden(TwoLayerNetwork(np.eye(2), [1, 1], [1])), "single network"),
+        (lambda: hidden(step_size=np.ones(5)), "step_size must"),
+        (lambda: hidden(step_size=lambda t: -1), "step_size must"),
+        (lambda: hidden(bias=np.ones(3)), "bias must"),
+        (lambda: hidden(bias=np.ones((1, 2))), "bias must"),
+        (lambda: hidden(bias="a"), "bias must"),
+        (lambda: hidden(bias=[1, np.nan]), "bias must"),
+        (lambda: hidden(offset=[1.0]), "offset must"),
+        (lambda: hidden(offset=np.inf), "offset must"),
+        (lambda: hidden(eps=-1), "eps must"),
+        (lambda: hidden(y=[1, -1]), "y must"),
+        (lambda: hidden(y=0), "y must"),
+    ],
+)
+def test_bad_arguments_are_named_in_one_sentence(call, name):
+    with pytest.raises(ValueError, match=name) as error:
+        call()
+    assert str(error.value).count(". ") == 0
+    assert str(error.value).endswith(".")

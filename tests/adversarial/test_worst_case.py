@@ -1,0 +1,392 @@
+"""Exact worst cases against each other, random points and fine grids; the theorems they decide."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.optimize import minimize_scalar
+from scipy.special import expit, log_expit
+
+from runproofs.adversarial import margin_attacks
+from runproofs.adversarial.margin_attacks import pgd, pgd_path
+from runproofs.adversarial.worst_case import (
+    level,
+    plane_candidates,
+    robust_error,
+    worst_case,
+    worst_case_by_faces,
+)
+from runproofs.bounds import attack_guarantees as robust
+from runproofs.networks import two_layer
+from runproofs.networks._arrangement import as_points, middles, rays
+from runproofs.networks.two_layer import TwoLayerNetwork, lipschitz, margin
+
+seeds = st.integers(0, 2**32 - 1)
+
+
+def random_problems(n, m, d, rng):
+    net = TwoLayerNetwork(
+        rng.standard_normal((n, m, d)), rng.uniform(-1, 1, (n, m)), rng.uniform(0.01, 1, n)
+    )
+    x = rng.standard_normal((n, d)) * rng.uniform(0.2, 3, (n, 1))
+    return net, x, rng.choice([-1.0, 1.0], n)
+
+
+def degenerate_problems(n, m, d, rng):
+    """Small integers: parallel, cancelling and zero rows, centres on kinks and at the origin."""
+    net = TwoLayerNetwork(
+        rng.integers(-2, 3, (n, m, d)), rng.integers(-2, 3, (n, m)), rng.choice([0, 0.5, 1], n)
+    )
+    return net, rng.integers(-1, 2, (n, d)).astype(float), rng.choice([-1.0, 1.0], n)
+
+
+def in_ball(n, d, rng):
+    """Random points of the unit ball, half of them on its surface."""
+    u = rng.standard_normal((n, d))
+    radius = np.where(rng.random(n) < 0.5, 1, rng.random(n) ** (1 / d))
+    return u / np.linalg.norm(u, axis=1, keepdims=True) * radius[:, None]
+
+
+# ---------------------------------------------------------------- the exact solver
+
+
+@pytest.mark.parametrize("problems", [random_problems, degenerate_problems])
+@pytest.mark.parametrize("m", [1, 2, 4])
+@pytest.mark.parametrize("eps", [1.0, 0.6, 2**0.5, 4.5])  # 1 and sqrt 2: discs that touch lines
+def test_plane_and_faces_agree(problems, m, eps):
+    net, x, y = problems(80, m, 2, np.random.default_rng(m))
+    plane, faces = worst_case(net, x, y, eps), worst_case_by_faces(net, x, y, eps)
+    scale = lipschitz(net) * (eps + np.linalg.norm(x, axis=-1))
+    assert (np.abs(plane.margin - faces.margin) <= 1e-13 * scale).all()
+    for attack in (plane, faces):
+        assert (np.linalg.norm(attack.point - x, axis=-1) <= eps * (1 + 1e-12)).all()
+        np.testing.assert_allclose(margin(net, attack.point, y), attack.margin, atol=1e-12)
+
+
+@pytest.mark.parametrize("m", [30, 400])
+def test_worst_case_of_many_units_is_the_least_along_the_circle(m):
+    """By a scan and a bounded minimization; the centre and the origin besides."""
+    net, x, y = random_problems(6, m, 2, np.random.default_rng(m))
+    eps = 0.7
+    exact = worst_case(net, x, y, eps)
+    t = np.linspace(-np.pi, np.pi, 20_001)
+    for i in range(6):
+        one = TwoLayerNetwork(net.W[i], net.a[i], net.alpha[i])
+
+        def z(t, i=i, one=one):
+            return margin(one, x[i] + eps * np.stack([np.cos(t), np.sin(t)], -1), y[i])
+
+        start = t[z(t).argmin()]
+        near = start - 2 * t[1] + 2 * t[0], start + 2 * t[1] - 2 * t[0]
+        found = minimize_scalar(z, bounds=near, options={"xatol": 1e-12}).fun
+        at_origin = 0 if np.hypot(*x[i]) <= eps else np.inf
+        least = min(found, z(start), margin(one, x[i], y[i]), at_origin)
+        scale = lipschitz(one) * (eps + np.hypot(*x[i]))
+        assert -1e-13 * scale <= least - exact.margin[i] <= 1e-9 * scale
+
+
+def test_many_discs_are_taken_in_pieces_and_more_units_than_a_piece_holds():
+    net, x, y = random_problems(2000, 4, 2, np.random.default_rng(11))
+    together = worst_case(net, x, y, 1.0)
+    for i in (0, 909, 910, 911, 1999):
+        alone = worst_case(TwoLayerNetwork(net.W[i], net.a[i], net.alpha[i]), x[i], y[i], 1.0)
+        np.testing.assert_allclose(together.point[i], alone.point, atol=1e-14)
+        np.testing.assert_allclose(together.margin[i], alone.margin, atol=1e-14)
+    W, a = np.tile(net.W[:2], (1250, 1)), np.tile(net.a[:2], 1250) / 1250
+    copies = worst_case(TwoLayerNetwork(W, a, net.alpha[:2]), x[:2], y[:2], 1.0)
+    np.testing.assert_allclose(copies.margin, together.margin[:2], rtol=1e-12)
+
+
+@pytest.mark.parametrize("scale", [1e-12, 1e6])
+def test_worst_case_is_homogeneous(scale):
+    for problems in (random_problems, degenerate_problems):
+        net, x, y = problems(200, 5, 2, np.random.default_rng(14))
+        attack = worst_case(net, scale * x, y, scale * 0.8)
+        expected = scale * worst_case(net, x, y, 0.8).margin
+        np.testing.assert_allclose(attack.margin, expected, rtol=0, atol=1e-13 * scale * 20)
+
+
+def test_candidates_of_the_plane_are_what_they_say():
+    net, x, y = random_problems(200, 4, 2, np.random.default_rng(8))
+    found = plane_candidates(net, x, y, 1.0)
+    assert [c.shape[1] for c in found] == [1, 1, 8, 8]
+    on_line = np.abs(found.crossings @ net.W.mT).min(-1) < 1e-12
+    missing = (found.crossings == x[:, None]).all(-1)
+    assert (on_line | missing).all()
+    assert on_line.any()
+    assert missing.any()
+    circle = np.linalg.norm(np.concatenate(found[2:], 1) - x[:, None], axis=-1)
+    np.testing.assert_allclose(circle[circle > 0], 1, atol=1e-12)
+    near = np.linalg.norm(x, axis=1) <= 1
+    np.testing.assert_array_equal((found.origin[:, 0] == 0).all(1), near)
+    # the optimum of a linear function: its gradient's direction, on each sector that is not empty
+    for i in range(200):
+        inside = as_points(middles(rays(net.W[i])))
+        one = TwoLayerNetwork(net.W[i], net.a[i], net.alpha[i])
+        g = two_layer.input_gradient(one, inside, y[i])
+        expected = x[i] - g / np.linalg.norm(g, axis=-1, keepdims=True)
+        np.testing.assert_allclose(found.sectors[i], expected, atol=1e-9)
+    least = margin(net.at_each_point(), np.concatenate(found, 1), y[:, None]).min(1)
+    np.testing.assert_allclose(least, worst_case(net, x, y, 1.0).margin, atol=1e-13)
+    one = plane_candidates(TwoLayerNetwork([[1, 2]], [3], 0.5), [[5, 0], [0, 0]], [1, -1], 2)
+    assert [c.shape for c in one] == [(2, 1, 2), (2, 1, 2), (2, 2, 2), (2, 2, 2)]
+    with pytest.raises(ValueError, match="inputs in the plane"):
+        plane_candidates(TwoLayerNetwork([[1.0]], [1.0], 0.5), [0.0], 1, 1)
+
+
+@pytest.mark.parametrize("problems", [random_problems, degenerate_problems])
+def test_worst_case_is_the_least_of_a_fine_polar_grid(problems):
+    net, x, y = problems(60, 5, 2, np.random.default_rng(0))
+    exact = worst_case(net, x, y, 1.0).margin
+    radii, angles = np.linspace(0, 1, 51), np.linspace(0, 2 * np.pi, 1001)
+    directions = np.stack([np.cos(angles), np.sin(angles)], -1)
+    grid = (radii[:, None, None] * directions).reshape(-1, 2)
+    least = margin(net.at_each_point(), x[:, None] + grid, y[:, None]).min(-1)
+    spacing = np.hypot(0.5 / 50, np.pi / 1000)  # no point of the disc is farther from the grid
+    assert (exact <= least + 1e-12).all()
+    assert (least <= exact + spacing * lipschitz(net) + 1e-12).all()
+
+
+@pytest.mark.parametrize(("d", "m"), [(1, 3), (2, 6), (3, 5), (4, 4), (9, 5)])
+def test_worst_case_is_never_beaten_by_10000_points_or_by_pgd(d, m):
+    rng = np.random.default_rng(d)
+    net, x, y = random_problems(12, m, d, rng)
+    exact = worst_case(net, x, y, 1.0)
+    points = x[:, None] + in_ball(10_000, d, rng)
+    assert (margin(net.at_each_point(), points, y[:, None]).min(-1) >= exact.margin - 1e-12).all()
+    assert (np.linalg.norm(exact.point - x, axis=-1) <= 1 + 1e-12).all()
+    # descent from 300 of these points comes close: the value is attained, not only a bound
+    u, g_step = points[:, :300], 0.3 / lipschitz(net)[:, None, None]
+    best = np.full(12, np.inf)
+    for t in range(200):
+        g = two_layer.input_gradient(net.at_each_point(), u, y[:, None])
+        u = margin_attacks.project(
+            u - g_step / (1 + t) ** 0.5 * g, np.broadcast_to(x[:, None], u.shape), 1
+        )
+        best = np.minimum(best, margin(net.at_each_point(), u, y[:, None]).min(-1))
+    assert (best >= exact.margin - 1e-12).all()
+    np.testing.assert_allclose(best, exact.margin, atol=0.02)
+
+
+def test_worst_case_in_high_dimension_needs_only_the_span_of_the_rows():
+    rng = np.random.default_rng(5)
+    net, x, y = random_problems(1, 4, 3, rng)
+    Q = np.linalg.qr(rng.standard_normal((300, 3)))[0]
+    wide = TwoLayerNetwork(net.W @ Q.T, net.a, net.alpha)
+    exact, lifted = worst_case(net, x, y, 1.0), worst_case(wide, x @ Q.T, y, 1.0)
+    np.testing.assert_allclose(lifted.margin, exact.margin, atol=1e-12)
+    np.testing.assert_allclose(margin(wide, lifted.point, y), exact.margin, atol=1e-12)
+
+
+def test_golden_worst_case():
+    """Definition 7 in the register: beta_crit = .3535533906 for this network."""
+    net = TwoLayerNetwork(np.eye(2), [1.0, -1.0], 0.5)
+    attack = worst_case(net, [0.3, 0.1], 1, 0.5)
+    assert -attack.margin / np.sqrt(2) == pytest.approx(0.3535533906, rel=1e-9)
+
+
+def test_level_of_a_linear_network():
+    """b = 1 - z / (eps L): 2.6 and 10 at the point."""
+    net = TwoLayerNetwork([[3.0, 4.0]], [2.0], 1)
+    assert level(net, [0.3, 0.1], 1, 0.25) == pytest.approx(1 - 2.6 / 2.5, rel=1e-13)
+
+
+def test_radius_zero_and_zero_weights():
+    net, x, y = random_problems(20, 3, 2, np.random.default_rng(1))
+    np.testing.assert_allclose(worst_case(net, x, y, 0).margin, margin(net, x, y), atol=1e-14)
+    zero = TwoLayerNetwork(np.zeros((3, 2)), [1.0, 1.0, 1.0], 0.5)
+    assert worst_case(zero, [1.0, 0.0], 1, 1).margin == 0
+    assert robust_error(zero, [[1.0, 0.0]], [1], 1) == 0
+
+
+def test_what_has_no_robust_error_and_no_level_is_refused_in_one_sentence():
+    net = TwoLayerNetwork([[2.0, 1], [0, 3]], [0.5, -1.5], 0.3)
+    with pytest.raises(ValueError, match=r"^X must have at least one point, but it has none\.$"):
+        robust_error(net, np.empty((0, 2)), [], 0.4)
+    for W, a in ((np.zeros((2, 2)), net.a), (net.W, [[1.0, 2], [0, 0]])):
+        with pytest.raises(ValueError, match=r"^network must not be zero[^.]*\.$"):
+            level(TwoLayerNetwork(W, a, 0.3), [[1.0, 2], [3, 4]], 1, 0.4)
+    attack = worst_case(net, np.empty((0, 2)), [], 0.4)
+    assert attack.point.shape == (0, 2)
+
+
+def test_too_many_unstable_units_are_refused_but_not_in_the_plane():
+    wide = np.random.default_rng(0).standard_normal((13, 3))
+    with pytest.raises(ValueError, match=r"at most 12 units.* it has 13"):
+        worst_case(TwoLayerNetwork(wide, np.ones(13), 0.5), [0.0, 0.0, 0.0], 1, 1)
+    assert worst_case(TwoLayerNetwork(wide[:, :2], -np.ones(13), 0.5), [0.0, 0.0], 1, 1).margin < 0
+
+
+# ---------------------------------------------------------------- robust errors
+
+
+@given(seeds)
+def test_robust_errors_count_balls_with_a_negative_margin(seed):
+    rng = np.random.default_rng(seed)
+    net, _, _ = random_problems(3, 4, 2, rng)
+    X, Y = rng.standard_normal((7, 2)), rng.choice([-1.0, 1.0], 7)
+    least = np.array(
+        [
+            [worst_case(TwoLayerNetwork(*one), x, y, 0.5).margin for x, y in zip(X, Y, strict=True)]
+            for one in zip(net.W, net.a, net.alpha, strict=True)
+        ]
+    )
+    np.testing.assert_array_equal(robust_error(net, X, Y, 0.5), (least < 0).mean(1))
+    norms = np.sqrt((net.W**2).sum((1, 2)))
+    for beta in (0.1, 0.5):
+        expected = (least < -beta * norms[:, None]).mean(1)
+        np.testing.assert_array_equal(robust_error(net, X, Y, 0.5, beta), expected)
+    rescaled = TwoLayerNetwork(net.W / norms[:, None, None], 7 * net.a, net.alpha)
+    np.testing.assert_array_equal(
+        robust_error(rescaled, X, Y, 0.5, 0.7), robust_error(net, X, Y, 0.5, 0.1)
+    )
+
+
+def test_beta_without_the_size_of_the_top_layer_means_nothing():
+    rng = np.random.default_rng(2)
+    net, _, _ = random_problems(40, 3, 2, rng)
+    X, Y = rng.standard_normal((12, 2)), rng.choice([-1.0, 1.0], 12)
+    larger = TwoLayerNetwork(net.W, 3 * net.a, net.alpha)
+    errors, others = (robust_error(f, X, Y, 0.5, 0.3) for f in (net, larger))
+    assert (others > errors).mean() > 0.5
+    assert (others >= errors).all()
+
+
+def test_normalising_each_row_changes_the_robust_error():
+    net, x, y = random_problems(300, 3, 2, np.random.default_rng(3))
+    rows = net.W / np.linalg.norm(net.W, axis=-1, keepdims=True)
+    changed = worst_case(TwoLayerNetwork(rows, net.a, net.alpha), x, y, 1.0).margin < 0
+    assert (changed != (worst_case(net, x, y, 1.0).margin < 0)).sum() > 10
+
+
+# ---------------------------------------------------------------- what PGD finds
+
+
+def solved(n, seed):
+    """Random networks in the plane with all that Lemma 18 speaks of; the radius is 1."""
+    rng = np.random.default_rng(seed)
+    for m in (1, 2, 3, 4):
+        net, x, y = random_problems(n, m, 2, rng)
+        yield net, x, y, np.abs(net.a).max(1) * np.sqrt(m), worst_case(net, x, y, 1.0)
+
+
+def lemma_18(z_star, z_attack, step, visits):
+    """Both sides of (6.6), for the radius 1."""
+    return expit(-z_star), 2 * expit(-z_attack) + 4 / (step * visits)
+
+
+def equation_6_5(z_star, z_attack, step, visits):
+    return 2 * log_expit(-z_star / 2), log_expit(-z_attack) + 1 / (step * visits)
+
+
+def reflected_pgd(z_star, z_attack, r, alpha, L, step, visits):
+    """Both sides of Theorem 6.D."""
+    right = 2 * two_layer.loss(-z_star - (1 - alpha) * r * L) + r**2 / (step * visits)
+    return (2 - 0.4072643775891) * two_layer.loss(-z_attack), right
+
+
+def test_lemma_18_on_10000_effective_attacks():
+    cases = clean_correct = 0
+    for net, x, y, A, worst in solved(10_000, seed=0):
+        norms = np.linalg.norm(net.W, axis=(1, 2))
+        effective = -worst.margin / norms >= robust.beta_threshold(1, net.alpha, A)
+        cases += effective.sum()
+        z = margin(net, x, y)
+        clean_correct += (effective & (z > 0)).sum()
+        assert net.alpha[effective & (z > 0)].min() > 0.5  # the scope of the threshold
+        step = robust.attack_step(A, norms)
+        for steps in (1, 3, 20):
+            found = pgd(net, x, y, 1, step_size=step, visits=steps).margin
+            for statement in (lemma_18, equation_6_5):
+                left, right = statement(worst.margin, found, step, steps)
+                assert (left <= right)[effective].all()
+    assert cases > 10_000
+    assert clean_correct > 1000
+
+
+def test_lemma_18_fails_below_the_threshold():
+    """The negative control of the register: PGD stays at 2.27 although -4.23 exists."""
+    net = TwoLayerNetwork(6 * np.array([[1, 0.01], [3, -0.09], [0, 0.03]]), [1.0, -1.0, 1.0], 0.1)
+    step, x = robust.attack_step(np.sqrt(3), np.linalg.norm(net.W)), [0.0, 10.0]
+    worst = worst_case(net, x, 1, 1).margin
+    found = pgd(net, x, 1, 1, step_size=step, visits=20_000).margin
+    assert (worst, found) == pytest.approx((-4.2253, 2.2690), abs=1e-3)
+    for statement, gap in ((lemma_18, 0.58), (equation_6_5, 2.09)):
+        left, right = statement(worst, found, step, 20_000)
+        assert left - right == pytest.approx(gap, abs=0.01)
+    step = 1 / lipschitz(net) ** 2
+    found = pgd(net, x, 1, 1, step_size=step, visits=20_000).margin
+    gaps = []
+    for alpha in (0.1, 1):  # with and without the term (1 - alpha) r L
+        left, right = reflected_pgd(worst, found, 1, alpha, lipschitz(net), step, 20_000)
+        gaps.append(left - right)
+    assert gaps[0] <= 0
+    assert gaps[1] > 1
+
+
+def test_margin_pgd_finds_every_flip_above_half_the_threshold():
+    cases = clean_correct = missed_below = 0
+    for net, x, y, _, worst in solved(5000, seed=1):
+        b = level(net, x, y, 1.0)
+        np.testing.assert_allclose(b, -worst.margin / lipschitz(net), atol=1e-12)
+        clean = margin(net, x, y) > 0
+        above, L = b - 1 + net.alpha, lipschitz(net)
+        for least, steps in ((0.1, 101), (0.05, 401)):
+            chosen = (above >= least) & (above < (0.1 if least < 0.1 else np.inf))
+            pick = TwoLayerNetwork(net.W[chosen], net.a[chosen], net.alpha[chosen])
+            options = {"step_size": 1 / L[chosen] / steps**0.5, "visits": steps, "loss": "margin"}
+            assert (pgd(pick, x[chosen], y[chosen], 1, **options).margin < 0).all()
+            cases += chosen.sum()
+            clean_correct += (chosen & clean).sum()
+        below = (b > 0) & (above <= 0) & clean
+        pick = TwoLayerNetwork(net.W[below], net.a[below], net.alpha[below])
+        options = {"step_size": 1 / L[below] / 20, "visits": 400, "loss": "margin"}
+        missed_below += (pgd(pick, x[below], y[below], 1, **options).margin >= 0).sum()
+    assert cases > 5000
+    assert clean_correct > 1000
+    assert missed_below > 20  # the negative control
+
+
+def test_reflected_pgd_obeys_one_inequality_for_every_network_and_point():
+    rng = np.random.default_rng(7)
+    cases = 0
+    for net, x, y, _, worst in solved(2000, seed=2):
+        scale = np.exp(rng.uniform(-2, 3, len(x)))  # small and large margins
+        net = TwoLayerNetwork(net.W, scale[:, None] * net.a, net.alpha)
+        L = lipschitz(net)
+        step = rng.uniform(0.1, 1, len(x)) / L**2
+        directions = in_ball(len(x), 2, rng)
+        for star in (worst.point, x + directions, x):
+            z, r = margin(net, star, y), np.linalg.norm(star - x, axis=-1)
+            for steps in (1, 3, 40):
+                found = pgd(net, x, y, 1, step_size=step, visits=steps).margin
+                left, right = reflected_pgd(z, found, r, net.alpha, L, step, steps)
+                assert (left <= right * (1 + 1e-12)).all()
+                cases += len(x)
+    assert cases > 5000
+
+
+@pytest.mark.parametrize("alpha", [0.01, 0.5, 0.99])
+def test_trap_keeps_pgd_from_the_clean_point_at_half_the_threshold(alpha):
+    """Proposition 6.G: the level tends to 1 - alpha, and no step escapes."""
+    t, mu = 1e-6, 1e-5
+    net, x = two_layer.trap(alpha, mu), [t, 2.0]
+    assert 0.9999 < level(net, x, 1, 1.0) / (1 - alpha) <= 1
+    for loss in margin_attacks.DESCENT:
+        for step in (0.01, 1, 100):
+            path = pgd_path(net, x, 1, 1.0, step_size=step, visits=300, loss=loss)
+            assert path.margin.min() >= mu**2 * (1 - 1e-12)
+    assert margin(net, [t - 1, 2.0], 1) < 0  # although a step of length 1 to the left flips it
+
+
+def test_clean_point_is_wrong_or_nearly_so_above_the_threshold():
+    """Scope: y f(x) <= (2 alpha - 1) nu kappa sqrt(m) ||W||_F, and half of it says nothing."""
+    least_alpha_at_half = 1
+    for net, x, y, A, worst in solved(4000, seed=4):
+        norms, z = np.linalg.norm(net.W, axis=(1, 2)), margin(net, x, y)
+        threshold = robust.beta_threshold(1, net.alpha, A)
+        effective = -worst.margin / norms >= threshold
+        assert (z <= (2 * net.alpha - 1) * A * norms + 1e-12)[effective].all()
+        half = (-worst.margin / norms >= threshold / 2) & (z > 0)
+        least_alpha_at_half = min(least_alpha_at_half, net.alpha[half].min())
+    assert least_alpha_at_half < 0.1

@@ -1,0 +1,292 @@
+"""A row that cannot fail cannot be written, and compares exactly where it can."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+import sympy
+import torch
+
+from runproofs.book.comparisons import Row, relation
+
+THIRD = Fraction(1, 3)
+HAIR = Fraction(1, 10**20)
+
+
+class Block:
+    """What a row knows of its block."""
+
+    tol = 0.0
+
+    def must_be_open(self, text):
+        pass
+
+
+def row(tol=0.0):
+    block = Block()
+    block.tol = tol
+    return Row(block, "a sentence")
+
+
+def verdict(method, *arguments, **options):
+    judged = row()
+    getattr(judged, method)(*arguments, **options)
+    return judged.verdict
+
+
+@pytest.mark.parametrize(
+    ("method", "arguments", "options"),
+    [
+        ("equal", ([1, 2], [1, 2 + 1e-9]), {"tol": 1e-6}),
+        ("equal", (torch.ones(2), np.ones(2)), {}),
+        ("equal", ([1e-9, 0], 0), {"tol": 1e-6, "scale": 1}),
+        ("equal", (1j, 1j), {}),
+        ("equal", (0, 0), {}),
+        ("at_most", ([1, 2], 2), {}),
+        ("at_most", (1 + 1e-13, 1), {"tol": 1e-12}),
+        ("at_most", (2**60, 2**60 + 1), {}),
+        ("holds", (np.bool_(True),), {}),
+        ("within", ([1.1, 0.9], [1.0, 1.0], [0.1, 0.1]), {}),
+        ("within", (0.4, 0.0, 0.1), {}),
+        ("differs", ([1, 2], [1, 3]), {"by": 0.3}),
+        ("differs", ([0, 2], [1, 3]), {"by": 0.3, "every": True}),
+        ("exceeds", ([0, 3], [1, 2]), {"by": 0.9}),
+        ("exceeds", ([2, 3], [1, 2]), {"by": 0.9, "every": True}),
+        ("exceeds", (2**60 + 1, 2**60), {}),
+        ("exceeds", (THIRD + HAIR, THIRD), {}),
+        ("fails", (np.bool_(False),), {}),
+    ],
+)
+def test_each_kind_of_row_can_pass(method, arguments, options):
+    assert verdict(method, *arguments, **options).passed
+
+
+@pytest.mark.parametrize(
+    ("method", "arguments", "options", "measured"),
+    [
+        ("equal", ([1, 2], [1, 2.1]), {"tol": 1e-3}, "0.048 > 0.001"),
+        ("equal", (1.5, 1), {"tol": 0.1}, "0.5 > 0.1"),
+        ("equal", ([1, 2], [1, 3]), {}, "1 of 2 differ: 2 is not 3"),
+        ("at_most", ([1, 3], [2, 2]), {}, "3 > 2"),
+        ("at_most", (1 + 1e-9, 1), {"tol": 1e-12}, "1.000000001 > 1 + 1e-12"),
+        ("holds", (False,), {}, "false"),
+        ("within", (0.6, 0.0, 0.1), {}, "6 > 5 s.e. (false alarm 6e-07)"),
+        ("differs", (1, 1 + 1e-9), {"by": 1e-6}, "1e-09 < 1e-06 apart"),
+        ("differs", ([0, 1], [1, 1]), {"by": 0.3, "every": True}, "each 0 < 0.3 apart"),
+        ("exceeds", ([1, 2], [1, 2]), {}, "somewhere 1 ≤ 1"),
+        ("exceeds", ([0, 3], [1, 2]), {"every": True}, "each 0 ≤ 1"),
+        ("exceeds", (1.5, 1), {"by": 0.6}, "1.5 ≤ 1 + 0.6"),
+        ("fails", (True,), {}, "true"),
+    ],
+)
+def test_each_kind_of_row_can_fail_and_says_what_was_measured(method, arguments, options, measured):
+    found = verdict(method, *arguments, **options)
+    assert (found.passed, found.measured) == (False, measured)
+
+
+def test_what_a_row_shows():
+    shown = {
+        "2e-16 ≤ 1e-12": verdict("equal", 1 + 2.22e-16, 1, tol=1e-12),
+        "exactly equal": verdict("equal", [1, 2], [1, 2]),
+        "10 ≤ 288,031": verdict("at_most", 10, 288031),
+        "0.31 ≥ 0.01 apart": verdict("differs", 1.312, 1, by=0.01),
+        "5.2 > 3": verdict("exceeds", 5.2, 3),
+        "4.1 ≤ 5 s.e. (false alarm 6e-07)": verdict("within", 1.41, 1.0, 0.1),
+    }
+    assert [found.measured for found in shown.values()] == list(shown)
+    demanded = [found.demanded for found in shown.values()]
+    assert demanded == [
+        "error ≤ 1e-12", "exactly equal", "at most", "≥ 0.01 apart", "exceeds",
+        "≤ 5 s.e. (false alarm 6e-07)",
+    ]  # fmt: skip
+
+
+def test_digits_tell_two_numbers_apart():
+    assert relation(1 + 1e-7, ">", 1, True) == "1.0000001 > 1"
+    assert relation(0.015, "≤", 0.01, False, (1, 6)) == "0.015 > 0.01"
+
+
+# Exactness ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (THIRD + HAIR, THIRD),
+        ([THIRD, THIRD + HAIR], [THIRD, THIRD]),
+        (2**60 + 1, 2**60),
+        (np.array([2**60 + 1]), np.array([2**60])),
+        (torch.tensor([2**60 + 1]), torch.tensor([2**60])),
+        (2**60 + 1, float(2**60)),
+        (10**400 + 1, 10**400),
+        (THIRD, 1 / 3),
+        (sympy.sqrt(2), sympy.Float(2) ** 0.5),
+        (sympy.Symbol("x") + 1, sympy.Symbol("x")),
+        (True, False),
+        (1.0, 1.0 + 2.3e-16),
+    ],
+)
+def test_with_no_tolerance_the_least_difference_counts(one, other):
+    assert not verdict("equal", one, other).passed
+    assert not verdict("equal", other, one).passed
+    for same in (one, other):
+        assert verdict("equal", same, same).passed
+
+
+def test_with_no_tolerance_kinds_may_differ():
+    assert verdict("equal", Fraction(1, 2), 0.5).passed
+    assert verdict("equal", [True, 0], np.array([1.0, 0.0])).passed
+    assert verdict("equal", sympy.sqrt(2) ** 2, 2).passed
+
+
+def test_with_a_tolerance_differences_are_exact():
+    assert verdict("equal", THIRD + HAIR, THIRD, tol=1e-19).passed
+    assert not verdict("equal", THIRD + HAIR, THIRD, tol=1e-21).passed
+    assert not verdict("equal", 2**60 + 1, 2**60, tol=1e-19).passed
+    assert verdict("differs", 2**60 + 2**21, 2**60, by=1e-12).passed
+    assert not verdict("at_most", THIRD + HAIR, THIRD).passed
+
+
+# What is not a comparison -----------------------------------------------------------------------
+
+OPTIONS = {
+    "equal": {"tol": 0.1},
+    "at_most": {},
+    "differs": {"by": 0.1},
+    "exceeds": {},
+    "within": {"standard_error": 0.1},
+}
+
+
+@pytest.mark.parametrize("method", OPTIONS)
+@pytest.mark.parametrize(
+    ("left", "right"),
+    [
+        (np.nan, 1.0),
+        (1.0, np.nan),
+        ([1, np.nan], [0, 0.5]),
+        (np.inf, 1.0),
+        (np.inf, np.inf),
+        (float("nan"), THIRD),
+        (np.array([THIRD, np.nan], object), THIRD),
+        (sympy.nan, sympy.nan),
+        (sympy.oo, sympy.oo),
+    ],
+)
+def test_nan_and_infinity_fail_on_either_side(method, left, right):
+    found = verdict(method, left, right, **OPTIONS[method])
+    assert (found.passed, found.measured) == (False, "not finite")
+
+
+def test_nan_fails_without_tolerance_too():
+    for nothing in (np.nan, sympy.nan, np.inf, sympy.zoo):
+        assert verdict("equal", nothing, nothing).measured == "not finite"
+
+
+@pytest.mark.parametrize("method", OPTIONS)
+def test_shapes_that_differ_and_empty_arrays_fail(method):
+    for left, right, reason in [
+        ([1.0, 2.0], [1.0], "shapes (2,) and (1,)"),
+        (np.ones((2, 1)), np.ones(2), "shapes (2, 1) and (2,)"),
+        ([], [], "nothing to compare"),
+        ([], 1.0, "nothing to compare"),
+    ]:
+        found = verdict(method, left, right, **OPTIONS[method])
+        assert (found.passed, found.measured) == (False, reason)
+
+
+def test_only_numbers_are_compared():
+    for thing in (None, "text", [None], {"a": 1}):
+        with pytest.raises(TypeError, match="compares numbers"):
+            row().equal(thing, thing)
+    for method in ("at_most", "exceeds"):
+        with pytest.raises(TypeError, match="complex numbers have no order"):
+            getattr(row(), method)(1j, 2.0)
+    for condition in (np.array([True, True]), 1, "yes"):
+        for method in ("holds", "fails"):
+            with pytest.raises(TypeError, match="one truth value"):
+                getattr(row(), method)(condition)
+
+
+# Demands that say nothing -----------------------------------------------------------------------
+
+
+def test_a_tolerance_is_at_most_a_fifth():
+    for tol in (-1e-3, 0.5, np.nan):
+        for method in ("equal", "at_most"):
+            with pytest.raises(ValueError, match="tol is"):
+                getattr(row(), method)(1, 1, tol=tol)
+    assert verdict("equal", 1.2, 1, tol=0.2).passed
+
+
+def test_the_tolerance_is_the_blocks_unless_given():
+    rows = row(tol=0.1), row(tol=0.1)
+    rows[0].equal(1.05, 1)
+    rows[1].equal(1.05, 1, tol=0.01)
+    assert [judged.verdict.passed for judged in rows] == [True, False]
+
+
+def test_differences_are_relative_to_the_largest_expected():
+    assert verdict("equal", [100.5, 1.0], [100.0, 1.0], tol=0.01).passed
+    assert not verdict("equal", [100.0, 2.5], [100.0, 1.0], tol=0.01).passed
+    assert not verdict("equal", [0.0, 0.5], [0.0, 1.0], tol=0.1).passed
+    assert not verdict("differs", [100.5, 1.0], [100.0, 1.0], by=0.01).passed
+
+
+@pytest.mark.parametrize("scale", [None, 0, -1, np.inf, np.nan])
+def test_where_zero_is_expected_a_scale_is_needed(scale):
+    with pytest.raises(ValueError, match="scale"):
+        row().equal(0.0, 0.0, tol=0.1, scale=scale)
+    with pytest.raises(ValueError, match="scale"):
+        row().differs(1.0, 0.0, by=0.1, scale=scale)
+
+
+def test_a_scale_cannot_hide_a_difference():
+    for expected, scale in [(2.0, 1e9), (2.0, 4.1), (1e-9, 1.0), (0.0, 2.1)]:
+        with pytest.raises(ValueError, match="hides any difference"):
+            row().equal(expected + 1e-3, expected, tol=0.2, scale=scale)
+    assert not verdict("equal", 1e-6, 0, tol=1e-12, scale=1e3).passed  # a gradient, of terms 1e3
+    assert verdict("equal", 1e-10, 0, tol=1e-12, scale=1e3).passed
+
+
+def test_a_control_is_further_away_than_rounding():
+    for by in (0, -1, np.nan, np.inf):
+        with pytest.raises(ValueError, match="by must be positive"):
+            row().differs(1, 2, by=by)
+    for options in ({"by": 1e-300}, {"by": 1e-13}, {"by": 0.1, "scale": 1e-12}):
+        with pytest.raises(ValueError, match="rounding"):
+            row().differs(2.0, 1.0, **options)
+    with pytest.raises(ValueError, match="rounding"):
+        row().differs(1e-17, 0.0, by=0.1, scale=1e-17)
+    for by in (-1, np.nan, np.inf):
+        with pytest.raises(ValueError, match="by must not be negative"):
+            row().exceeds(2, 1, by=by)
+    with pytest.raises(ValueError, match="rounding"):
+        row().exceeds(5.0, 0.0, by=1e-300)
+    assert not verdict("exceeds", 1 + 1e-15, 1.0).passed
+
+
+def test_a_statistical_row_can_tell_its_target_from_zero():
+    for z in (0, -1, 11, 1e9, np.nan):
+        with pytest.raises(ValueError, match="z must be"):
+            row().within(1, 1, 0.1, z=z)
+    for error in (0.0, -1.0, 1e9, 0.21, [0.1, 1.0]):
+        with pytest.raises(ValueError, match="standard_error must be positive"):
+            row().within([1.0, 1.0], 1.0, error)
+    with pytest.raises(ValueError, match="standard_error must be positive"):
+        row().within(0.4, 0.0, 0.3)
+    for error in (np.inf, np.nan):
+        assert not verdict("within", 1.0, 99.0, error).passed
+    assert verdict("within", [1.0, 1.0], [1.0, 1.0], [0.1, 0.1, 0.1]).measured.startswith("shapes")
+
+
+def test_a_false_alarm_has_its_probability_on_the_card():
+    found = verdict("within", np.ones(10), np.ones(10), 0.1, z=3)
+    assert found.demanded == "≤ 3 s.e. (false alarm 3e-02)"  # 10 * 0.0027
+
+
+def test_a_row_is_judged_once():
+    judged = row()
+    judged.holds(True)
+    with pytest.raises(RuntimeError, match="judged twice"):
+        judged.fails(False)

@@ -1,0 +1,300 @@
+"""A stored run is tied to the code that it reached, and to its own arrays."""
+
+import ast
+import importlib
+import platform
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from runproofs import reproductions
+from runproofs.book import experiments, provenance, results
+from runproofs.book.register import BOOK
+from runproofs.book.results import Result, ResultError, load, save
+from runproofs.reproductions import __main__ as command
+from runproofs.reproductions.__main__ import main
+
+KNOWN, UNFINISHED = reproductions.discover(), results.UNFINISHED
+STORED = [(one.path, name) for one in KNOWN.values() if not one.not_run for name in one.paper()]
+
+
+@pytest.fixture(autouse=True)
+def own_folders(monkeypatch, tmp_path):
+    monkeypatch.setattr(experiments, "RESULTS", tmp_path / "results")
+    monkeypatch.setattr(results, "UNFINISHED", tmp_path / "unfinished")
+    monkeypatch.setattr(experiments, "_registry", {})
+
+
+# Arrays ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("stored", "name"), STORED, ids=lambda value: getattr(value, "stem", value)
+)
+def test_a_changed_number_in_a_stored_result_is_refused(stored, name, tmp_path):
+    path = tmp_path / stored.name
+    with np.load(stored) as file:
+        content = {key: file[key] for key in file.files}
+    numbers = content[name].reshape(-1)
+    numbers[np.nanargmax(np.abs(numbers))] *= 1.2 if numbers.dtype.kind == "f" else 2
+    np.savez_compressed(path, **content)
+    with pytest.raises(ResultError, match=rf"refused: \['{name}'\] are not the arrays once saved"):
+        load(path)
+
+
+@pytest.mark.parametrize(
+    "change", [lambda a: a[:2], lambda a: a.astype("f4"), lambda a: a.reshape(1, -1)]
+)
+def test_an_array_of_another_shape_or_dtype_is_refused(change, tmp_path):
+    path = tmp_path / "one.npz"
+    save(path, Result({"x": np.zeros(3)}, {}))
+    with np.load(path) as file:
+        np.savez(path, provenance=file["provenance"], x=change(file["x"]))
+    with pytest.raises(ResultError, match="arrays once saved"):
+        load(path)
+
+
+# Code --------------------------------------------------------------------------------------------
+
+CHAPTER = """
+'''A chapter.'''
+from runproofs.book.experiments import experiment
+from runproofs.reproductions import ch00
+
+@experiment("figure-0-1", over=("r",), quick={"r": (1,)}, paper={"r": (1, 2, 3)})
+def doubles(r, seed):
+    if r == ch00.fails:
+        raise RuntimeError("the power went out")
+    return {"x": ch00.double(r)}
+"""
+FAILING = """
+'''Helps.'''
+fails = 3
+
+def double(r):
+    return 2 * r  # twice
+"""
+HELPER = FAILING.replace("fails = 3", "fails = None")
+OTHER = HELPER.replace("2 * r", "-7 * r")
+
+
+@pytest.fixture
+def library(monkeypatch, tmp_path):
+    """Writes a chapter and its helper into the library; returns the experiment."""
+    folder = tmp_path / "library"
+    folder.mkdir()
+    monkeypatch.setattr(reproductions, "__path__", [str(folder)])
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+
+    def forget():
+        for name in ("ch0", "ch00"):
+            sys.modules.pop(f"runproofs.reproductions.{name}", None)
+            vars(reproductions).pop(name, None)
+
+    def write(helper):
+        (folder / "ch0.py").write_text(CHAPTER)
+        (folder / "ch00.py").write_text(helper)
+        forget()
+        importlib.invalidate_caches()
+        return reproductions.discover()["figure-0-1"]
+
+    yield write
+    forget()
+
+
+def test_a_run_of_another_helper_is_stale(library):
+    library(HELPER).reproduce()
+    assert not library(HELPER).stale()
+    other = library(OTHER)
+    assert other.stale()
+    assert other.paper()["x"].tolist() == [2, 4, 6]
+    other.compute()
+    assert other.paper()["x"].tolist() == [-7, -14, -21]
+    assert not other.stale()
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "changes"),
+    [
+        ("# twice", "# two times", False),
+        ("'''Helps.'''", "'''Is of great help.'''", False),
+        ("(r):\n", "(r):\n    '''Twice r.'''\n", False),
+        ("2 * r", "(\n        2 * r\n    )", False),
+        ("2 * r", "2.0 * r", True),
+        ("2 * r", "r * 2", True),
+        ("(r):", "(r, s=1):", True),
+        ("None", "0", True),
+    ],
+)
+def test_the_identity_is_that_of_the_program(library, old, new, changes):
+    assert old in HELPER
+    before = provenance.identity(library(HELPER).function)
+    after = provenance.identity(library(HELPER.replace(old, new)).function)
+    assert (before != after) == changes
+
+
+def test_the_identity_reaches_what_is_imported_but_not_the_machinery():
+    for name, expected in {
+        "figure-2-2": {"runproofs.reproductions.ch2", "runproofs._arguments", "runproofs.linalg"},
+        "figure-3-2": {"runproofs.linear.deep", "runproofs.linear.deep.deep_training"},
+        "table-6-1": {"runproofs.data", "runproofs.adversarial.attacks"},
+    }.items():
+        reached = set(provenance.reached({KNOWN[name].function.__module__}))
+        assert expected <= reached
+        assert not any("book" in module for module in reached)
+        assert "runproofs.reproductions.ch6_grid" not in reached
+
+
+def test_relative_imports_are_followed():
+    tree = ast.parse("from . import a\nfrom ..b import c\nimport d.e\nimport f as g")
+    names = set(provenance.imported_names(tree, "p.q"))
+    assert names == {"p.q", "p.q.a", "p.b", "p.b.c", "d.e", "f"}
+
+
+def test_the_commit_is_that_of_the_clone_and_says_when_the_library_differs(monkeypatch, tmp_path):
+    def git(*arguments):
+        who = ("-c", "user.name=us", "-c", "user.email=us@example.org")
+        ran = subprocess.run(
+            ["git", *who, *arguments], cwd=tmp_path, check=True, capture_output=True
+        )
+        return ran.stdout.decode().strip()
+
+    monkeypatch.setattr(provenance, "BOOK", tmp_path / "book")
+    assert provenance.commit() == ""  # no clone
+    git("init")
+    (tmp_path / "lib").mkdir()
+    (tmp_path / "lib" / "a.py").write_text("a = 1")
+    git("add", ".")
+    git("commit", "-m", "first")
+    head = git("rev-parse", "HEAD")
+    assert provenance.commit() == head
+    (tmp_path / "page.md").write_text("a page computes no stored run")
+    assert provenance.commit() == head
+    (tmp_path / "lib" / "a.py").write_text("a = 2")
+    assert provenance.commit() == f"{head} dirty"
+    monkeypatch.setattr(provenance, "BOOK", tmp_path / "lib" / "book")
+    assert provenance.commit() == ""  # an installed copy within another project
+
+
+@pytest.mark.parametrize(
+    ("cpuinfo", "processor", "expected"),
+    [
+        ("cpu MHz : 1\nmodel name : A B\nmodel name : C\n", "arm", "A B"),
+        ("cpu MHz : 1\n", "arm", "arm"),
+        (None, "arm", "arm"),
+        (None, "", "arm64"),
+    ],
+)
+def test_the_processor_is_named_as_well_as_the_system_can(
+    monkeypatch, cpuinfo, processor, expected
+):
+    def read(path, encoding):
+        if cpuinfo is None:
+            raise FileNotFoundError(path)
+        return cpuinfo
+
+    monkeypatch.setattr(Path, "read_text", read)
+    monkeypatch.setattr(platform, "processor", lambda: processor)
+    monkeypatch.setattr(platform, "machine", lambda: "arm64")
+    assert provenance._processor() == expected
+
+
+# Unfinished runs ---------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def unfinished(library):
+    """A run that failed in its third setting."""
+    with pytest.raises(RuntimeError, match="the power went out"):
+        library(FAILING).reproduce()
+    assert len(list((results.UNFINISHED / "figure-0-1").iterdir())) == 2
+
+
+def test_parts_of_another_helper_are_not_mixed_in(library, unfinished, capsys):
+    assert library(OTHER).reproduce()["x"].tolist() == [-7, -14, -21]
+    assert capsys.readouterr().err.count("is refused: it holds code") == 2
+
+
+def test_parts_of_the_same_program_are_kept(library, unfinished, capsys):
+    with pytest.raises(RuntimeError, match="the power went out"):
+        library(FAILING.replace("# twice", "# two times")).reproduce()
+    assert "2 of 3 settings were finished before" in capsys.readouterr().err
+
+
+def test_they_lie_where_make_clean_does_not_reach(dry_make):
+    assert BOOK.parent / ".unfinished" == UNFINISHED
+    assert ".unfinished/" in (BOOK.parent / ".gitignore").read_text("utf-8").splitlines()
+    said = dry_make("clean").stdout
+    assert said.startswith("rm -rf ")
+    assert ".unfinished" not in said
+
+
+# Stamping anew -----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def prefix(monkeypatch, tmp_path):
+    """Writes the prefix test that `--restamp` runs."""
+    monkeypatch.setattr(command, "BOOK", tmp_path / "book")
+    shadowed = sys.modules.pop("test_prefix", None)
+
+    def write(outcome, mark=""):
+        (tmp_path / "tests" / "reproductions").mkdir(parents=True)
+        (tmp_path / "tests" / "reproductions" / "test_prefix.py").write_text(
+            f"import pytest\n{mark}\n@pytest.mark.parametrize('name', ['figure-0-1'])\n"
+            f"def test_prefix(name):\n    assert {outcome}\n"
+        )
+
+    yield write
+    sys.modules.pop("test_prefix", None)
+    if shadowed:
+        sys.modules["test_prefix"] = shadowed
+
+
+@pytest.mark.parametrize(
+    ("outcome", "mark"), [(False, ""), (True, "@pytest.mark.skip"), (False, "@pytest.mark.xfail")]
+)
+def test_no_stamp_without_a_passed_prefix_test(library, prefix, capsys, outcome, mark):
+    library(HELPER).reproduce()
+    other = library(OTHER)
+    content = other.path.read_bytes()
+    prefix(outcome, mark)
+    assert main(["figure-0-1", "--restamp"]) == 1
+    assert "figure-0-1: not stamped, its prefix test did not pass." in capsys.readouterr().err
+    assert other.path.read_bytes() == content
+    assert other.stale()
+
+
+def test_a_stamp_says_so_and_changes_nothing_else(library, prefix, capsys):
+    library(HELPER).reproduce()
+    other = library(OTHER)
+    before = other.paper()
+    prefix(True)
+    assert main(["figure-0-1", "--restamp"]) == 0
+    assert "figure-0-1: stamped with today's code." in capsys.readouterr().out
+    assert not other.stale()
+    after = other.paper()
+    assert after["x"].tolist() == [2, 4, 6]
+    old, new = before.provenance, after.provenance
+    changed = {key for key in new if old.get(key) != new[key]}
+    assert changed == {"code", "restamped"}
+    assert old.keys() < new.keys()
+    assert set(new["restamped"]) == {"first_code", "date", "commit", "versions"}
+    assert new["restamped"]["first_code"] == old["code"]
+    assert new["restamped"]["date"].endswith("+00:00")
+    assert main(["figure-0-1", "--restamp"]) == 0
+    assert "figure-0-1: nothing to do, it is of today's code." in capsys.readouterr().out
+
+
+def test_a_second_stamp_keeps_the_first_code(library):
+    first = library(HELPER)
+    first.reproduce()
+    code = first.paper().provenance["code"]
+    library(OTHER).restamp()
+    third = library(HELPER.replace("2 * r", "r + r"))
+    third.restamp()
+    assert not third.stale()
+    assert third.paper().provenance["restamped"]["first_code"] == code

@@ -1,0 +1,57 @@
+"""The pictures of players move into scripts, whole and in order."""
+
+from types import SimpleNamespace
+
+import matplotlib as mpl
+import matplotlib.pyplot as plt
+import pytest
+
+from booksite import animations
+from runproofs.book import figures
+
+
+def player(*heights):
+    with mpl.rc_context({"backend": "agg"}):
+        fig, ax = plt.subplots(figsize=(1, 1))
+        (bar,) = ax.bar([0], [0])
+        ax.set_ylim(0, 5)
+        return figures.animate(
+            fig, lambda k: bar.set_height(heights[k]), len(heights), alt="A bar."
+        ).data
+
+
+def lightened(body, folder):
+    context = {"body": body, "pathto": lambda name, _: f"../{name}"}
+    animations.fetch_later(SimpleNamespace(outdir=folder), "a/page", "page.html", context, None)
+    return context["body"]
+
+
+def test_each_player_keeps_its_first_picture_and_names_its_script(tmp_path):
+    bodies = [player(0, 1, 2), player(3, 4)]
+    light = lightened(f"<p>before</p>{bodies[0]}<p>between</p>{bodies[1]}<p>after</p>", tmp_path)
+    scripts = sorted((tmp_path / "_static" / "players").iterdir())
+    assert len(scripts) == 2
+    assert light.count("data:image/png") == 2
+    for words in ("before", "between", "after", "new Array(3)", "new Array(2)"):
+        assert words in light
+    for body, count in zip(bodies, (3, 2), strict=True):
+        pictures = animations.PICTURE.findall(body)
+        assert len(pictures) == count
+        (script,) = (path for path in scripts if pictures[-1] in path.read_text())
+        assert f'= "../_static/players/{script.name}"' in light
+        text = script.read_text()
+        places = [text.index(picture) for picture in pictures]
+        assert places == sorted(places)
+        assert text.startswith(f"showPlayer(anim{script.stem}, [")
+        assert f".fill({pictures[0]})" in light
+
+
+def test_a_page_without_players_is_as_it_was(tmp_path):
+    assert lightened("<p>text</p>", tmp_path) == "<p>text</p>"
+    assert not (tmp_path / "_static").exists()
+
+
+def test_a_lost_picture_is_noticed(tmp_path):
+    broken = player(0, 1, 2).replace("frames[1] =", "frame[1] =")
+    with pytest.raises(ValueError, match="a/page: 2 pictures of 3"):
+        lightened(broken, tmp_path)

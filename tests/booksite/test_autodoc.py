@@ -1,0 +1,175 @@
+"""The library's pages: every public function once, with its source and the pages that use it."""
+
+import ast
+import io
+import re
+import shutil
+from importlib import import_module
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+import yaml
+from sphinx.application import Sphinx
+
+import runproofs
+from booksite import autodoc
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = """# A page
+
+```{code-cell} ipython3
+%matplotlib inline
+```
+
+```{code-cell} ipython3
+:tags: [hide-input]
+from runproofs.linear import deep, shallow as plain
+from runproofs.masks import all_masks
+from elsewhere import expectation
+
+masks, probabilities = all_masks(3, 0.5)
+value = deep.objective(weights, Cyx, lam, Ey2).sum()
+schedule = plain.balance
+expectation(f, 3, 0.5)
+```
+
+`shallow.path_norm(U, V)` is only spoken of.
+"""
+
+
+def test_the_names_that_the_cells_of_a_page_use():
+    assert autodoc.used_in(PAGE) == {
+        "runproofs.masks.all_masks",
+        "runproofs.linear.deep",
+        "runproofs.linear.deep.network.objective",
+        "runproofs.linear.shallow",
+        "runproofs.linear.shallow.balance",
+    }
+
+
+def test_the_library_is_read_again_when_a_page_uses_something_else(tmp_path, monkeypatch):
+    page, room = tmp_path / "page.md", "book/back/library/base"
+    env = SimpleNamespace(found_docs={"page", room}, doc2path=lambda name: page)
+
+    def outdated(text):
+        page.write_text(text, "utf-8")
+        return autodoc.find_uses(None, env, set(), set(), set())
+
+    assert outdated(PAGE) == {room}
+    assert outdated(f"Words.\n\n{PAGE}") == set()
+    assert outdated(PAGE.replace("plain.balance", "plain.gradient")) == {room}
+    monkeypatch.setattr(autodoc, "modules", lambda room: [runproofs])
+    assert outdated(PAGE.replace("plain.balance", "plain.gradient")) == {room}
+
+
+def public():
+    """Every public function and class by the name it has for a reader, as the sources define it.
+
+    What a package lists in `__all__` has the name of the package, and the rest is its own.
+    """
+    folder = Path(runproofs.__file__).parent
+    for path in sorted(folder.rglob("[!_]*.py")):
+        home = ".".join(path.relative_to(folder.parent).parent.parts)
+        listed = getattr(import_module(home), "__all__", None)
+        for item in ast.parse(path.read_text("utf-8")).body:
+            if not isinstance(item, ast.FunctionDef | ast.ClassDef) or item.name[0] == "_":
+                continue
+            if listed is None:
+                yield f"{home}.{path.stem}.{item.name}", item
+            elif item.name in listed:
+                yield f"{home}.{item.name}", item
+
+
+def test_every_public_function_has_a_docstring():
+    assert [name for name, item in public() if not ast.get_docstring(item)] == []
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory):
+    """Builds a book of six pages and the library; returns its warnings and the library's HTML."""
+    folder = tmp_path_factory.mktemp("book")
+    names = [
+        "book/back/library",
+        *(f"book/back/library/{room}" for room in autodoc.ROOMS),
+        *"edcba",
+    ]
+    toctree = "\n".join(["```{toctree}", *names, "```"])
+    (folder / "index.md").write_text(f"{PAGE}\n{toctree}\n", "utf-8")
+    for name in "edcba":
+        (folder / f"{name}.md").write_text(PAGE.replace("A page", f"Page {name}"), "utf-8")
+    (folder / "book" / "back" / "library").mkdir(parents=True)
+    for name in names[: -len("edcba")]:
+        shutil.copy(ROOT / f"{name}.md", folder / f"{name}.md")
+    warnings = io.StringIO()
+    config = yaml.safe_load((ROOT / "_config.yml").read_text("utf-8"))["sphinx"]["config"]
+    settings = {name: value for name, value in config.items() if name.startswith("autodoc_")}
+    settings |= {
+        "add_module_names": config["add_module_names"],
+        "extensions": ["myst_nb", "booksite"],
+        "html_theme": "basic",
+        "nb_execution_mode": "off",
+        "nitpick_ignore_regex": config["nitpick_ignore_regex"],
+        "nitpicky": True,
+    }
+    output = folder / "_build"
+    Sphinx(
+        folder, None, output / "html", output / "trees", "html", settings,
+        status=None, warning=warnings,
+    ).build()  # fmt: skip
+    built = output / "html" / "book" / "back" / "library"
+    pages = {path.stem: path.read_text("utf-8") for path in built.glob("*.html")}
+    return warnings.getvalue(), built.with_suffix(".html").read_text("utf-8"), pages
+
+
+def entry(html, name):
+    return re.search(rf'<dt class="sig [^"]*" id="{re.escape(name)}">.*?</dd>', html, re.S)[0]
+
+
+def test_no_docstring_is_a_warning(library):
+    assert [line for line in library[0].splitlines() if "runproofs" in line] == []
+
+
+def test_an_entry_shows_signature_arguments_links_and_the_pages_that_use_it(library):
+    shown = entry(library[2]["base"], "runproofs.masks.all_masks")
+    assert re.sub("<[^>]+>", "", shown).startswith("\nall_masks(r, theta)[source]")
+    assert re.search(r"<p><code[^>]*><span class=.pre.>theta</span></code>: keep prob", shown)
+    assert "<p>Cost: O(r 2^r).</p>" in shown
+    assert '_modules/runproofs/masks.html#all_masks"' in shown
+    links = re.findall(r'href="[./]*(\w+)\.html"><span[^>]*>([^<]*)</span></a>', shown)
+    assert links == [*((name, f"Page {name}") for name in "abcde"), ("index", "A page")]
+    expectation = entry(library[2]["base"], "runproofs.masks.expectation")
+    assert 'href="#runproofs.masks.all_masks"' in expectation
+    assert "index.html" not in expectation
+
+
+def test_the_first_sentence_of_an_entry_opens_the_rest(library):
+    shown = entry(library[2]["linear"], "runproofs.linear.shallow.objective")
+    first, rest = shown.split('<details class="api"><summary>')[1].split("</summary>")
+    assert "<a " not in first
+    assert rest.index("<p>Cost: ") < rest.index("</details>")
+
+
+def test_docstrings_keep_the_quotes_of_the_code(library):
+    html = "".join(library[2].values())
+    assert "&quot;" in html or '"ce"' in html
+    assert not re.search("[\u201c\u201d\u2018\u2019]", html)
+
+
+def test_a_package_stands_for_its_modules(library):
+    assert 'id="runproofs.linear.deep.objective"' in library[2]["linear"]
+    assert '"runproofs.linear.deep.network"' not in library[2]["linear"]
+
+
+def test_the_rooms_hold_every_function_once_and_the_list_leads_to_them(library):
+    html = "".join(library[2].values())
+    found = re.findall(r'<dt class="sig [^"]*" id="([\w.]+)"', html)
+    wanted = [name for name, _ in public()]
+    assert len(wanted) == len(set(wanted)) > 200
+    assert {"runproofs.linear.shallow.objective", "runproofs.linear.deep.objective"} < set(wanted)
+    assert set(wanted) <= set(found)
+    assert "runproofs.book.comparisons.Row.equal" in found
+    assert len(found) == len(set(found))
+    assert not any("._" in name or "booksite" in name for name in found)
+    assert 'href="library/linear.html#module-runproofs.linear.shallow"' in library[1]
+    assert 'id="runproofs.linear.shallow"' in html, "the anchor of older links"

@@ -1,0 +1,27 @@
+"""What holds up the text of a page: scripts and pictures (booksite.deferred)."""
+
+from PIL import Image
+from sphinx.builders.html._assets import _JavaScript
+
+from booksite import deferred
+
+
+def test_scripts_run_when_the_page_has_been_read():
+    assert deferred.deferred(_JavaScript("_static/book.js")).attributes == {"defer": "defer"}
+    eager = _JavaScript("_static/documentation_options.js")
+    assert deferred.deferred(eager) is eager
+    later = deferred.deferred(_JavaScript("_static/mathjax/tex-chtml.js", defer="defer"))
+    assert later.attributes == {"type": "text/later"}  # a browser leaves it alone
+
+
+def test_pictures_keep_their_place(tmp_path):
+    Image.new("P", (30, 20)).save(tmp_path / "a.png")
+    paths = {"b.png": tmp_path / "a.png"}
+    picture = '<p><img alt="x" src="../_images/b.png" /></p>'
+    assert deferred.unhurried(picture, paths) == (
+        '<p><img loading="lazy" width="30" height="20" alt="x" src="../_images/b.png" /></p>'
+    )
+    small = '<img src="b.png" style="width: 50%" width="10" />'
+    assert deferred.unhurried(small, paths) == small.replace("<img ", '<img loading="lazy" ')
+    other = '<img src="https://example.org/b.png"><img src="data:image/png;base64,x">'
+    assert deferred.unhurried(other, paths) == other

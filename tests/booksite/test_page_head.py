@@ -1,0 +1,116 @@
+"""What a page says under its title: what it needs, and how long it takes to read and to run."""
+
+import io
+import re
+from graphlib import TopologicalSorter
+
+import jupytext
+import pytest
+import yaml
+from jupytext.config import load_jupytext_configuration_file
+from sphinx.application import Sphinx
+
+from helpers.pages import PAGES, labelled, needs
+from runproofs.book.register import BOOK
+
+HEAD = """---
+jupytext: {{text_representation: {{extension: .md, format_name: myst}}}}
+kernelspec: {{name: python3}}
+needs: [{needs}]
+---
+"""
+WORDS = "word " * 590
+PAGE = f"""
+(sec:one)=
+# One
+
+{WORDS} $a$
+
+$$b$$
+
+:::{{dropdown}} Proof
+:class-container: any
+{WORDS}
+:::
+
+```{{code-block}}
+{WORDS}
+```
+
+```{{code-cell}}
+print(6 * 7)
+```
+"""
+
+
+def lines(folder, mode):
+    """Builds a book of two pages; returns the lines under their titles, and the warnings."""
+    toctree = "\n```{toctree}\ntwo\n```\n"
+    first = HEAD.format(needs="sec:two, sec:nowhere") + PAGE + toctree
+    (folder / "index.md").write_text(first, "utf-8")
+    (folder / "two.md").write_text(
+        HEAD.format(needs="") + "\n(sec:two)=\n# Two *things*\n", "utf-8"
+    )
+    warnings, output = io.StringIO(), folder / "_build"
+    settings = {
+        "extensions": ["myst_nb", "sphinx_design", "booksite"],
+        "myst_enable_extensions": ["colon_fence", "dollarmath"],
+        "nb_execution_mode": mode,
+    }
+    Sphinx(
+        folder, None, output / "html", output / "trees", "html", settings,
+        status=None, warning=warnings,
+    ).build()  # fmt: skip
+    html = [(output / "html" / f"{name}.html").read_text("utf-8") for name in ("index", "two")]
+    found = [re.search(r'</h1>\s*<p class="page-head">(.*?)</p>', page, re.S)[1] for page in html]
+    return found, warnings.getvalue()
+
+
+def test_the_line_says_what_a_page_needs_and_how_long_it_takes(tmp_path):
+    (one, two), warnings = lines(tmp_path, "cache")
+    link = '<a class="reference internal" href="two.html#sec-two"><span class="std std-ref">'
+    assert f"Needs {link}Two things</span></a>; " in one
+    assert " · 5 min to read · " in one  # 602 words: one a heading, one a formula, ten a display
+    assert re.search(r" · cells run in \d+ s$", one)
+    assert two == "Needs no other page · 1 min to read"
+    assert "undefined label: 'sec:nowhere'" in warnings
+    assert "sec:two" not in warnings
+
+
+def test_a_page_that_did_not_run_has_no_running_time(tmp_path):
+    (one, _), _ = lines(tmp_path, "off")
+    assert one.endswith(" min to read")
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.relative_to(BOOK).as_posix())
+def test_a_page_needs_what_its_words_say(path):
+    assert needs(path) is not None
+    said = re.search(r"\b(You need|page needs)\b.*?(?=\. |\.$|\n\n)", path.read_text("utf-8"), re.M)
+    assert {*re.findall(r"\{ref\}`([^`]+)`", said[0] if said else "")} <= {*needs(path)}
+
+
+def test_no_page_needs_itself_in_the_end():
+    page = labelled()
+    graph = {path: [page[label] for label in needs(path)] for path in PAGES}
+    assert len([*TopologicalSorter(graph).static_order()]) == len(PAGES)
+
+
+def test_teachers_are_told_which_chapters_begin_without_another():
+    advice = (BOOK / "index.md").read_text("utf-8").split("begin without any other: ")[1]
+    alone, others = (re.findall(r"`(ch:.*?)`", part) for part in advice.split(". ", 1))
+    page = labelled()
+    assert len(alone) == 5
+    assert [label for label in alone if needs(page[label])] == []
+    assert all(needs(page[label]) for label in others[:2])
+
+
+def test_jupyter_keeps_the_front_matter_of_a_page():
+    config = load_jupytext_configuration_file(str(BOOK / "jupytext.toml"))
+    page = BOOK / "ch2_shallow_linear" / "digits.md"
+    notebook = jupytext.read(page, config=config)
+    assert notebook.metadata["needs"] == needs(page) != []
+    written = jupytext.writes(notebook, "md:myst", config=config)
+    assert yaml.safe_load(written.split("\n---\n")[0])["needs"] == needs(page)
+    assert "needs" not in yaml.safe_load(
+        jupytext.writes(jupytext.read(page), "md:myst").split("\n---\n")[0]
+    )

@@ -1,0 +1,406 @@
+"""What the book adds to Sphinx: a page that breaks a rule is a warning, and a warning fails."""
+
+import io
+import os
+import re
+import shutil
+import subprocess
+import sys
+from types import SimpleNamespace
+
+import joblib
+import nbformat
+import pytest
+from docutils import nodes
+from docutils.utils import new_document
+from myst_nb.core.execute.base import ExecutionError
+from PIL import Image
+from sphinx.application import Sphinx
+
+from booksite import back_matter, cells, errata, ledger
+from runproofs.book.register import BOOK, Erratum
+
+PAGE = """---
+jupytext: {text_representation: {extension: .md, format_name: myst}}
+kernelspec: {name: python3}
+---
+# A page
+
+```{image} dot.png
+```
+
+```{image} dot.png
+:alt: A dot.
+```
+
+{claim}`thesis/theorem-6` and {claim}`thesis/theorem-99`
+
+```{code-cell} ipython3
+with claim("thesis/equation-2.1") as check:
+    pass
+with claim("thesis/equation-2.99") as check:
+    pass
+with claim("helmbold-long/theorem-5") as check:
+    pass
+```
+
+```{code-cell} ipython3
+:tags: [open]
+with claim("thesis/equation-2.3") as check:
+    pass
+```
+
+```{code-cell} ipython3
+try:
+    with claim("thesis/equation-2.3") as check:
+        pass
+except ClaimFailed:
+    print("refused")
+```
+"""
+BACK = """# Back
+
+```{ledger}
+```
+
+```{ledger} ch2
+```
+
+```{ledger} helmbold-long
+```
+
+```{errata-contents}
+```
+
+Major
+
+```{errata} major
+```
+
+Questions
+
+```{errata} question
+```
+
+Misprints
+
+```{errata} typo
+```
+
+Wording
+
+```{errata} wording
+```
+"""
+
+
+def built(folder):
+    """Builds a book of two pages; returns its warnings and the HTML of its back matter."""
+    (folder / "index.md").write_text(PAGE + "\n```{toctree}\nback\n```\n", "utf-8")
+    (folder / "back.md").write_text(BACK, "utf-8")
+    Image.new("1", (1, 1)).save(folder / "dot.png")
+    warnings = io.StringIO()
+    settings = {
+        "extensions": ["myst_nb", "booksite"],
+        "myst_enable_extensions": ["dollarmath"],
+        "nb_execution_mode": "off",
+    }
+    output = folder / "_build"
+    Sphinx(
+        folder, None, output / "html", output / "trees", "html", settings,
+        status=None, warning=warnings,
+    ).build()  # fmt: skip
+    return warnings.getvalue(), (output / "html" / "back.html").read_text("utf-8")
+
+
+@pytest.fixture(scope="module")
+def build(tmp_path_factory):
+    """A book in which one claim, which has an erratum, is planned."""
+    claims = dict(back_matter.register())
+    planned = claims["helmbold-long/theorem-5"]
+    assert planned.needs_counterexample
+    claims[planned.id] = planned._replace(status="planned")
+    with pytest.MonkeyPatch.context() as patch:
+        for module in (back_matter, ledger):
+            patch.setattr(module, "register", lambda: claims)
+        return built(tmp_path_factory.mktemp("book"))
+
+
+def test_an_unknown_claim_is_a_warning_in_a_block_and_in_prose(build):
+    assert "'thesis/equation-2.99' is not in the register" in build[0]
+    assert "'thesis/theorem-99' is not in the register of claims" in build[0]
+    assert "'thesis/theorem-6' is not in" not in build[0]
+
+
+def test_a_planned_claim_that_is_checked_is_a_warning(build):
+    assert "'helmbold-long/theorem-5' is checked here, but the register says planned" in build[0]
+
+
+def test_a_claim_that_lost_its_check_is_a_warning(build):
+    assert "'thesis/lemma-2' is registered, but no page checks it" in build[0]
+    assert "'thesis/equation-2.1' is registered, but" not in build[0]
+
+
+def test_a_cell_that_checks_is_folded_unless_it_is_the_open_example(tmp_path):
+    built(tmp_path)
+    html = (tmp_path / "_build" / "html" / "index.html").read_text("utf-8")
+    cells = re.split(r'<div class="cell(?=[ "])', html)[1:]
+    folded = ["How this is checked" in cell for cell in cells]
+    assert folded == [True, False, False]
+
+
+def test_a_picture_without_alt_text_is_a_warning(build):
+    assert build[0].count("an image without alt text: dot.png") == 1
+
+
+def entry_of(html, slug):
+    pattern = f'<div class="claim-entry" id="claim-{slug}".*?(?=<div class="claim-entry|$)'
+    return re.search(pattern, html, re.S)[0]
+
+
+def test_the_ledger_has_every_claim_and_states_no_planned_one(build):
+    html = build[1]
+    line = re.search(r'<div class="claim" id="claim-thesis-theorem-6".*?</div>', html, re.S)[0]
+    assert 'data-kind="theorem" data-status="checked" data-about="erratum"' in line
+    assert 'href="book/back/ledger/ch2.html#claim-thesis-theorem-6">Theorem 6</a>' in line
+    entry = entry_of(html, "thesis-theorem-6")
+    assert 'href="#claim-thesis-theorem-6" title="Link to this claim"' in entry
+    assert "Every global minimum" in entry
+    planned = entry_of(html, "helmbold-long-theorem-5")
+    assert "planned" in planned
+    assert "checked on" not in planned
+
+
+def test_the_errata_show_written_chapters_by_weight(build):
+    majors, rest = build[1].split("<p>Questions</p>")
+    questions, typos = rest.split("<p>Misprints</p>")
+    assert 'id="erratum-thesis-theorem-6"' in majors
+    assert 'id="erratum-thesis-contribution-2' in questions
+    assert 'id="erratum-thesis-equation-2-4"' in typos
+    assert "erratum-helmbold-long-theorem-5" not in build[1]  # planned here
+
+
+def test_every_erratum_shows_what_is_printed_and_its_evidence(build):
+    entries = re.findall(r'<div class="erratum">.*?</div>', build[1], re.S)
+    assert len(entries) > 50
+    for entry in entries:
+        for label in ("As printed", "Evidence"):
+            assert f"<strong>{label}.</strong>" in entry, entry
+        assert ("Doubt." in entry) != ("Problem." in entry)
+    questions = build[1].split("<p>Questions</p>")[1].split("<p>Misprints</p>")[0]
+    assert "Problem." not in questions
+
+
+def test_the_errata_stand_in_the_order_of_the_text_and_are_counted(build):
+    found = errata.slips()
+    assert list(found) == list(errata.WEIGHTS)
+    for parts in found.values():
+        assert list(parts) == [name for name in errata.PARTS if name in parts]
+        for entries in parts.values():
+            assert sorted(entries, key=errata._section) == entries
+    text = re.sub("<[^>]+>", "", build[1])
+    for weight in ("major", "question", "typo"):
+        inside = re.findall(f'<section id="{weight}-.*?</section>', build[1], re.S)
+        shown = sum(part.count('id="erratum-') for part in inside)
+        assert f"{errata.WEIGHTS[weight]} ({shown}): Chapter" in text
+
+
+def test_a_narrative_is_told_and_a_slip_of_wording_is_a_line(tmp_path, monkeypatch):
+    slip = Erratum("certain", "wording", "an *upper* bound", "a problem", "a lower bound", "")
+    claims = dict(back_matter.register())
+    told = claims["thesis/lemma-2"]._replace(kind="narrative", status="told", erratum=slip)
+    checked_narrative = claims["thesis/equation-2.1"]._replace(kind="narrative", status="told")
+    claims |= {told.id: told, checked_narrative.id: checked_narrative}
+    for module in (back_matter, ledger):
+        monkeypatch.setattr(module, "register", lambda: claims)
+    warnings, html = built(tmp_path)
+    assert "'thesis/equation-2.1' is checked here, but the register says told" in warnings
+    assert "'thesis/lemma-2' is registered, but" not in warnings
+    entry = entry_of(html, "thesis-lemma-2")
+    assert '<span class="tag">told</span>' in entry
+    assert "checked on" not in entry
+    assert re.search(r"<p>\d+ checked, 2 told\.</p>", html)
+    line = html.split("<p>Wording</p>")[1].split('id="erratum-thesis-lemma-2"')[1]
+    line, reason = line.split("</details>")[0].split("</summary>")
+    assert re.search(r"Lemma 2</b>: .*an <em>upper</em> bound → a lower bound", line)
+    assert "A problem." in reason
+    assert "Evidence" not in reason  # this one has none
+
+
+def run(folder, cell, prose=""):
+    """Builds a page with one cell in `folder` with an execution cache; returns log and HTML."""
+    page = f"# A page\n\n{prose}\n\n```{{code-cell}}\n{cell}\n```\n"
+    (folder / "index.md").write_text(PAGE[: PAGE.index("# A page")] + page, "utf-8")
+    return build_again(folder)
+
+
+def build_again(folder):
+    status = io.StringIO()
+    settings = {
+        "extensions": ["myst_nb", "booksite"],
+        "nb_execution_mode": "cache",
+        "nb_execution_raise_on_error": True,
+        "exclude_patterns": ["_build"],
+    }
+    output = folder / "_build"
+    Sphinx(
+        folder, None, output / "html", output / "trees", "html", settings,
+        status=status, warning=io.StringIO(),
+    ).build()  # fmt: skip
+    return status.getvalue(), (output / "html" / "index.html").read_text("utf-8")
+
+
+def test_pages_have_run_when_sphinx_reads_them(tmp_path):
+    log, html = run(tmp_path, "print(6 * 7)")
+    assert "Using cached notebook" in log
+    assert "Executed notebook" not in log
+    assert ">42\n" in html
+
+
+def test_as_many_pages_run_at_once_as_a_container_has_cores(tmp_path, monkeypatch):
+    monkeypatch.setattr(joblib, "cpu_count", lambda: 3)
+    log, _ = run(tmp_path, "print(6 * 7)")
+    assert "running the pages without stored output, 3 at a time" in log
+
+
+def published(folder):
+    return folder / "_build" / "jupyter_execute" / "index.ipynb"
+
+
+def test_the_published_notebooks_have_their_outputs(tmp_path):
+    run(tmp_path, "print(6 * 7)")
+    download = tmp_path / "_build" / "html" / "_sources" / "index.ipynb"
+    for path in (published(tmp_path), download):
+        [cell] = [c for c in nbformat.read(path, 4).cells if c.cell_type == "code"]
+        assert cell.execution_count == 1
+        assert [output.text for output in cell.outputs] == ["42\n"]
+    run(tmp_path, "print(6 * 7)", "Other words, the same outputs.")
+    assert "Other words" in published(tmp_path).read_text("utf-8")
+    assert "42" in published(tmp_path).read_text("utf-8")
+
+
+@pytest.mark.parametrize("damage", ["missing", "empty", "truncated", "folder missing"])
+def test_a_damaged_cache_heals(tmp_path, damage):
+    run(tmp_path, "print(6 * 7)")
+    [cached] = (tmp_path / "_build" / ".jupyter_cache" / "executed").glob("*/base.ipynb")
+    content = cached.read_bytes()
+    if damage == "missing":
+        cached.unlink()
+    elif damage == "folder missing":
+        shutil.rmtree(cached.parent)
+    else:
+        cached.write_bytes(content[: len(content) // 2] if damage == "truncated" else b"")
+    _, html = run(tmp_path, "print(6 * 7)", "Read again.")
+    assert ">42\n" in html
+    assert nbformat.read(cached, 4).cells[0].outputs[0].text == "42\n"
+
+
+def test_a_page_runs_again_when_a_file_that_it_reads_has_changed(tmp_path):
+    (tmp_path / "numbers.txt").write_text("41", "utf-8")
+    (tmp_path / "other.md").write_text(PAGE[: PAGE.index("# A page")] + "# Other\n", "utf-8")
+    run(tmp_path, 'print(open("numbers.txt").read())')
+    log, _ = build_again(tmp_path)
+    assert "0 added, 0 changed, 0 removed" in log
+    (tmp_path / "numbers.txt").write_text("42", "utf-8")
+    log, html = build_again(tmp_path)
+    assert "0 added, 1 changed, 0 removed" in log
+    assert ">42\n" in html
+
+
+def test_a_text_that_lost_what_another_page_promises_fails_the_next_build(tmp_path):
+    listed = PAGE[: PAGE.index("# A page")] + "# All results\n\nOne.\n\nTwo.\n"
+    (tmp_path / "results.md").write_text(listed, "utf-8")
+    run(tmp_path, 'assert "Two." in open("results.md").read()')
+    (tmp_path / "results.md").write_text(listed.replace("Two.", ""), "utf-8")
+    with pytest.raises(ExecutionError):
+        build_again(tmp_path)
+
+
+def test_an_output_is_not_kept_if_what_it_comes_from_was_changed_meanwhile(tmp_path):
+    """Nor if the run was interrupted before the key was written."""
+    count = 'text = open("n.txt").read() + "I"\nprint(open("n.txt", "w").write(text))'
+    (tmp_path / "n.txt").write_text("", "utf-8")
+    for times in (1, 2):
+        _, html = run(tmp_path, count, f"Read {times} times.")
+        assert f">{times}\n" in html
+
+
+def test_the_output_of_another_key_or_of_none_is_dropped(tmp_path):
+    run(tmp_path, "print(6 * 7)")
+    [key] = (tmp_path / "_build" / ".jupyter_cache" / "executed").glob("*/key")
+    output, honest = key.with_name("base.ipynb"), key.read_text("utf-8")
+    output.write_text(output.read_text("utf-8").replace("42\\n", "43\\n"), "utf-8")
+    for content, expected in [(honest, 43), ("another", 42), (None, 42)]:
+        key.write_text(content, "utf-8") if content else key.unlink()
+        _, html = run(tmp_path, "print(6 * 7)", f"The key is {content}.")
+        assert f">{expected}\n" in html
+        assert key.read_text("utf-8") == honest
+
+
+def reproduces(folder):
+    """What `make reproduce` does, on the page of `folder`, in the kernel of this environment."""
+    commands = [
+        line.strip().removeprefix("$(if $(KERNELS),$(OTHER_KERNELS)) ").split()
+        for line in (BOOK.parent / "Makefile").read_text("utf-8").split("\nreproduce: ")[1]
+        .split("\n\n")[0].splitlines()[1:]
+    ]  # fmt: skip
+    (check, program, *_), (test, *options) = commands
+    assert [check, test] == ["$(BIN)/python", "$(BIN)/pytest"]
+    notebooks = published(folder).parent
+    program = BOOK.parent / program
+    if subprocess.run([sys.executable, program, folder, notebooks], capture_output=True).returncode:
+        return "unpublished"
+    options = [o for o in options if o[0] != "$" and o != "_build/jupyter_execute/book"]
+    pytest_ = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "--nbval-current-env"]
+    plain = {k: v for k, v in os.environ.items() if not k.startswith("PYTEST_")}  # nbval loads
+    ran = subprocess.run([*pytest_, *options, published(folder)], cwd=BOOK.parent, env=plain)
+    return ran.returncode == 0
+
+
+def test_a_forged_output_is_found_out_when_the_book_is_reproduced(tmp_path):
+    run(tmp_path, "import time\nprint(6 * 7)\nprint(time.time_ns(), 'ms')")
+    path = published(tmp_path)
+    honest = path.read_text("utf-8")
+    assert reproduces(tmp_path) is True  # a time may differ
+    path.write_text(honest.replace("42\\n", "43\\n"), "utf-8")
+    assert reproduces(tmp_path) is False
+
+
+@pytest.mark.parametrize("lost", ["outputs", "counts", "notebook"])
+def test_a_page_without_outputs_cannot_be_reproduced(tmp_path, lost):
+    run(tmp_path, "print(6 * 7)")
+    path = published(tmp_path)
+    notebook = nbformat.read(path, 4)
+    for cell in notebook.cells:
+        if cell.cell_type == "code":
+            cell.outputs = [] if lost == "outputs" else cell.outputs
+            cell.execution_count = None if lost == "counts" else cell.execution_count
+    nbformat.write(notebook, path)
+    if lost == "notebook":
+        path.unlink()
+    assert reproduces(tmp_path) == "unpublished"
+
+
+def test_other_kernels_are_those_of_an_older_processor(dry_make):
+    make = ["-o", "book", "reproduce", "KERNELS=other"]
+    said = dry_make(*make).stdout
+    other = "OPENBLAS_CORETYPE=Sandybridge ATEN_CPU_CAPABILITY=default .venv/bin/pytest --nbval "
+    assert other in said
+    said = dry_make(*make[:-1]).stdout
+    assert "Sandybridge" not in said
+
+
+def test_a_page_that_fails_fails_the_build(tmp_path):
+    with pytest.raises(ExecutionError):
+        run(tmp_path, "1 / 0")
+
+
+def test_a_picture_without_words_is_a_warning(monkeypatch):
+    said = []
+    warn = SimpleNamespace(warning=lambda text, *arguments, **where: said.append(text % arguments))
+    monkeypatch.setattr(cells, "logger", warn)
+    document = new_document("page")
+    document += [nodes.image(uri=f"{k}.png", alt=alt) for k, alt in enumerate(("", " ", "A line."))]
+    document += nodes.image(uri="3.png")
+    cells.demand_alt_text(None, document)
+    assert said == [f"an image without alt text: {k}.png" for k in (0, 1, 3)]

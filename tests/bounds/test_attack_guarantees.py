@@ -1,0 +1,111 @@
+"""The bounds on attacks by hand, by torch, in exact arithmetic, and where they are nearly tight."""
+
+import doctest
+from fractions import Fraction
+from math import exp, log, nan
+
+import numpy as np
+import pytest
+
+from runproofs.adversarial import attacks as torch_attacks
+from runproofs.adversarial import margin_attacks
+from runproofs.adversarial.margin_attacks import pgd
+from runproofs.adversarial.worst_case import level
+from runproofs.bounds import attack_guarantees as attacks
+from runproofs.bounds import robust
+from runproofs.networks.two_layer import TwoLayerNetwork
+
+NU, GAMMA, R = 0.15, 0.4, 1.0
+Z = 0.921422508655  # there sigmoid^2 / ln(1 + e^z) is largest, since 2 (1 - sigmoid) ln = sigmoid
+K = 1 / (1 + exp(-Z)) ** 2 / log(1 + exp(Z))
+
+
+@pytest.mark.parametrize("module", [attacks, robust, margin_attacks, torch_attacks])
+def test_examples_in_docstrings(module):
+    found = doctest.testmod(module)
+    assert found.attempted > 0
+    assert found.failed == 0
+
+
+# ---------------------------------------------------------------- attacks
+
+
+def test_thresholds_and_steps_by_hand():
+    np.testing.assert_allclose(attacks.beta_threshold([0.5, 2], 0.75, 3), [0.75, 3], rtol=1e-15)
+    np.testing.assert_allclose(attacks.attack_step([2, 0.5], 3), [1 / 36, 4 / 9], rtol=1e-15)
+
+
+def test_visits_are_exact_for_all_numbers_of_two_decimals():
+    """Against integers: with excess k / 100 the power is 10000 / k^2."""
+    for i in range(101):
+        for j in range(100 - i + 1, 251):
+            k, b, alpha = i + j - 100, j / 100, i / 100
+            assert attacks.visits_at_level(b, alpha) == -(-10_000 // k**2), (b, alpha)
+
+
+def test_visits_where_the_power_is_no_integer_or_barely_one():
+    assert attacks.visits_at_level(0.4, 0.8) == 25  # the least level above .4 needs no more
+    assert attacks.visits_at_level(np.nextafter(0.4, 1), 0.8) == 25
+    assert attacks.visits_at_level(np.nextafter(0.4, 0), 0.8) == 26
+    for b in (0.7001, 0.50003, 1.234567, 0.5000000001):
+        power = 1 / (Fraction(str(b)) - Fraction(1, 2)) ** 2
+        assert attacks.visits_at_level(b, 0.5) == power.__ceil__()
+    assert attacks.visits_at_level(1, np.array(0.5)) == 4
+
+
+@pytest.mark.parametrize(("loss", "sign"), [("ce", 1), ("reflected", -1)])
+def test_flow_times_are_those_of_the_flow(loss, sign):
+    """dz/dt = -slope^2 / (1 + e^(+-z)), integrated numerically from 3 to 0."""
+    z = np.linspace(0, 3, 20_001)
+    time = np.trapezoid(1 + np.exp(sign * z), z) / 2.5**2
+    assert attacks.flow_time(3.0, 2.5, loss) == pytest.approx(time, rel=1e-7)
+
+
+def test_surrogate_bounds_the_probability_of_an_attack_at_half_the_threshold():
+    rng = np.random.default_rng(0)
+    net = TwoLayerNetwork(rng.standard_normal((500, 3, 2)), rng.uniform(-1, 1, (500, 3)), 0.6)
+    x, y = rng.standard_normal((500, 2)), rng.choice([-1.0, 1.0], 500)
+    L = np.linalg.norm(net.a, axis=1) * np.linalg.norm(net.W, 2, axis=(1, 2))
+    for steps in (1, 5, 50):
+        found = pgd(net, x, y, 1, step_size=1 / L**2, visits=steps).margin
+        factors = [4 ** (1 / c) * np.exp(L**2 / steps / c) for c in (1, 2 - 0.40727)]
+        reached = level(net, x, y, 1.0) >= 1 - 0.6
+        for factor in factors:
+            assert (reached <= factor / (1 + np.exp(found))).all()
+        assert (factors[1] <= factors[0]).all()
+
+
+@pytest.mark.parametrize(("loss", "sign"), [("ce", 1), ("reflected", -1)])
+def test_flow_times_near_0_below_it_and_far_away(loss, sign):
+    """The series 2z + sign z^2 / 2, where e^z + z - 1 has lost half of its digits."""
+    z = np.array([1e-10, 1e-5, 1e-4])
+    series = 2 * z + sign * z**2 / 2 + z**3 / 6 + sign * z**4 / 24
+    np.testing.assert_allclose(attacks.flow_time(z, 1, loss), series, rtol=1e-15)
+    np.testing.assert_array_equal(attacks.flow_time([-1, 0, -800], 2, loss), 0)
+    by_hand = {"ce": exp(30) + 29, "reflected": 31 - exp(-30)}[loss] / 9
+    assert attacks.flow_time(30, 3, loss) == pytest.approx(by_hand, rel=1e-14)
+
+
+# ---------------------------------------------------------------- arguments
+
+
+@pytest.mark.parametrize(
+    ("call", "name"),
+    [
+        (lambda: attacks.beta_threshold(-1, 0.5, 1), "eps"),
+        (lambda: attacks.beta_threshold(1, 1.5, 1), "alpha"),
+        (lambda: attacks.beta_threshold(1, 0.5, [1, nan]), "A"),
+        (lambda: attacks.attack_step(0, 1), "A"),
+        (lambda: attacks.attack_step(1, [2, 0]), "norm"),
+        (lambda: attacks.visits_at_level(0.2, 0.8), "b0"),
+        (lambda: attacks.visits_at_level(1, [0.5, 0.6]), "alpha"),
+        (lambda: attacks.flow_time(nan, 1), "z"),
+        (lambda: attacks.flow_time(1, 0), "slope"),
+        (lambda: attacks.flow_time(1, 1, "margin"), "loss"),
+    ],
+)
+def test_bad_arguments_are_named_in_one_sentence(call, name):
+    with pytest.raises(ValueError, match=rf"(^|\b){name}\b.*") as error:
+        call()
+    assert str(error.value).count(". ") == 0
+    assert str(error.value).endswith(".")

@@ -1,0 +1,195 @@
+"""The bounds of Chapter 5 by hand, by bisection, and on laws where they can be computed."""
+
+import doctest
+from math import exp, log, sqrt
+
+import numpy as np
+import pytest
+from scipy.optimize import brentq, minimize_scalar
+from scipy.special import expit
+from scipy.stats import binom
+
+from runproofs.bounds import lazy
+
+LN2 = log(2)
+XOR = sqrt(2) / 4
+
+
+def test_examples_in_docstrings():
+    found = doctest.testmod(lazy)
+    assert found.attempted > 0
+    assert found.failed == 0
+
+
+def test_rho_is_the_maximum_and_kappa_makes_one_step_an_equality():
+    worst = minimize_scalar(
+        lambda loss: -((1 - exp(-loss)) ** 2) / loss, bounds=(0.1, 5), options={"xatol": 1e-12}
+    )
+    assert abs(lazy.RHO + worst.fun) < 1e-12
+    assert abs(2 * lazy.BEST_LOSS - np.expm1(lazy.BEST_LOSS)) < 1e-12
+    w, steps = log(2 * lazy.BEST_LOSS), np.array([LN2, 1, 4])
+    loss = np.log2(1 + exp(w))
+    moved = steps / (LN2 * (1 + exp(-w)))
+    increment = 2 * steps * loss - lazy.kappa(steps) * steps * loss
+    np.testing.assert_allclose(moved**2, increment, rtol=1e-12)
+    half = lazy.kappa(steps, 0.25)  # inputs of norm 1/2, so half the output from the same w
+    np.testing.assert_allclose((moved / 2) ** 2, (2 - half) * steps * loss, rtol=1e-12)
+
+
+def test_mu_is_enough_in_one_step_and_nearly_the_best_for_small_steps():
+    """D_2 <= D_1 - 2 eta L + 2 mu eta L(U) over 2 eta, for all margins z and v of the two."""
+    z = np.linspace(-8, 8, 321)
+    v = z[:, None]
+    loss_z, loss_v, Q = np.logaddexp(0, -z), np.logaddexp(0, -v), expit(-z)  # each times ln 2
+    for s in (0.01, LN2, 2.7):
+        least = ((loss_z + Q * (z - v) + s * Q**2 / (2 * LN2)) / loss_v).max()
+        assert least <= lazy.mu(s)
+        assert lazy.mu(s / 4, 4) == lazy.mu(s)
+        if s < 0.1:
+            assert least - 1 > 0.99 * (lazy.mu(s) - 1)
+    assert lazy.mu(1, 0) == 1
+    assert lazy.kappa(1, 0) == 2
+
+
+def test_lambda_by_hand():
+    log_6 = 1 + log(6)
+    expected = (5 * log(8) + sqrt(44 * log_6)) / 0.2
+    found = lazy.lemma_13_lambda(0.2, 0.4, 10, 10 / exp(1))
+    assert found == pytest.approx(expected, rel=1e-14)
+    c = lazy.start_radius(9, exp(4))
+    assert c == pytest.approx(8, rel=1e-14)
+    assert lazy.delta_0(0.4, 10, 100, 8) == pytest.approx(1 / 1280, rel=1e-14)
+    by_hand = (5 * log(8) + sqrt(44 * log(24 * 0.4 * 8 * 10 * 100))) / 0.2
+    assert lazy.theorem_14_lambda(0.2, 0.4, 10, 100, 8) == pytest.approx(by_hand, rel=1e-14)
+
+
+def test_lambda_vanishes_for_tiny_steps():
+    """The second counterexample to the printed Theorem 14, which has no 2 eta T >= 1."""
+    c = lazy.start_radius(2, 50)
+    at = [lazy.theorem_14_lambda(XOR, eta, 100, 50, c) for eta in (1.384e-4, 1.3843e-4)]
+    assert at[0] < 0 < at[1]
+    assert abs(at[0]) < 3.4e-4
+
+
+@pytest.mark.parametrize("projection", [True, False])
+@pytest.mark.parametrize(("gamma", "T", "d"), [(0.5, 1e3, 1), (XOR / 2, 1e6, 2), (0.01, 1e9, 784)])
+def test_widths_of_theorem_14_by_bisection(gamma, T, d, projection):
+    def slack(log_m):
+        m = exp(log_m)
+        c = sqrt(d) + 1 + (2 * sqrt(log_m) if projection else 0)
+        lam = (5 * log(2 * LN2 * T) + sqrt(44 * log(24 * LN2 * c * sqrt(m) * T**2))) / gamma
+        return m / (2401 * gamma**-6 * lam**2) - 1
+
+    expected = exp(brentq(slack, 1, 200, xtol=1e-13))
+    found = lazy.theorem_14_width(gamma, LN2, T, d, projection=projection)
+    assert found == pytest.approx(expected, rel=1e-11)
+
+
+def test_mask_aware_width_by_bisection_and_both_branches():
+    branches = set()
+    for g, q, d, T in ((0.5, 1, 1, 1e3), (0.5, 0.01, 784, 1e6), (XOR, 1, 2, 1e6)):
+
+        def slack(log_m, g=g, q=q, d=d, T=T):
+            m, K = exp(log_m), LN2 * (sqrt(d) + 1)
+            lam = (5 * log(2 * LN2 * T) + sqrt(44 * log(32 * K * sqrt(m) * T**2))) / (q * g)
+            L = log(64 * K * m**1.5 * T**2)
+            branches.add(lam / g > 10 * L)
+            return sqrt(m) / (30 * max(lam / g, 10 * L) ** 2 / (lam * g)) - 1
+
+        expected = exp(brentq(slack, 1, 100, xtol=1e-13))
+        found = lazy.mask_aware_width(g, q, LN2, T, d)
+        assert found == pytest.approx(expected, rel=1e-11)
+        assert lazy.mask_aware(g, q, LN2, T, d, found).width == pytest.approx(found, rel=1e-12)
+    assert branches == {True, False}
+
+
+@pytest.mark.parametrize("more", [1 + 1e-9, 2, 1e3, 1e9, 1e40])
+def test_every_larger_width_is_admitted(more):
+    q, T = np.array([[1], [0.3], [1e-4]]), np.array([1 / (2 * LN2), 1e3, 1e12])
+    m = more * lazy.mask_aware_width(0.5, q, LN2, T, 2)
+    assert (lazy.mask_aware(0.5, q, LN2, T, 2, m).width < m).all()
+    for projection in (True, False):
+        m = more * lazy.theorem_14_width(q / 2, LN2, T, 2, projection=projection)
+        c = lazy.start_radius(2, m) if projection else np.sqrt(2) + 1
+        assert (2401 * (2 / q) ** 6 * lazy.theorem_14_lambda(q / 2, LN2, T, m, c) ** 2 < m).all()
+
+
+def test_widths_are_at_least_one():
+    """No data have a margin beyond 1 / 2: only there the floor acts."""
+    assert lazy.theorem_14_width(100, LN2, 10, 1) == 1
+    assert lazy.mask_aware_width(1e9, 1e-9, LN2, 10, 1) == 1
+
+
+def test_widths_broadcast_and_scale_with_the_keep_probability():
+    q = np.array([1, 0.5])
+    old = q * lazy.theorem_14_width(q * XOR, LN2, 1e6, 2)
+    new = q * lazy.mask_aware_width(XOR, q, LN2, 1e6, 2)
+    assert old[1] / old[0] == pytest.approx(131.08, abs=0.01)
+    assert new[1] / new[0] == pytest.approx(2.012, abs=0.001)
+    for lam in lazy.mask_aware(XOR, q, LN2, 1e6, 2, 1e12)[:2]:
+        assert np.isfinite(lam).all()
+
+
+def test_right_hand_sides_by_hand():
+    assert lazy.theorem_14(10, 0.5, 100, 2) == pytest.approx(2.01, rel=1e-14)
+    bound = lazy.theorem_15(10, 0.5, 100, exp(-3), constants=(3, 7), kappa=2)
+    assert bound == pytest.approx(3.21, rel=1e-14)
+    assert lazy.theorem_15(10, 0.5, 100, exp(-3)) == pytest.approx(24.18, rel=1e-14)
+    np.testing.assert_allclose(
+        lazy.theorem_15_constants(lazy.FREEDMAN), [9.841711, 7.099294], atol=1e-6
+    )
+    k = 1 / (1 - exp(-1))
+    assert lazy.certificate(3, 10, exp(-2)) == pytest.approx(k * (6 * LN2 + 4) / 10, rel=1e-12)
+    assert lazy.mistake_certificate(3, 10, exp(-2)) == pytest.approx(k / 2, rel=1e-12)
+
+
+def test_failure_probabilities_whose_inverse_overflows():
+    bound, log = lazy.theorem_15(0, 1, 1, 1e-320, constants=(3, 7)), 320 * np.log(10)
+    assert bound == pytest.approx(7 * log, rel=1e-4)  # 1e-320 has few digits
+    assert lazy.mistake_certificate(0, 1, 1e-320) == pytest.approx(log / (1 - exp(-1)), rel=1e-4)
+
+
+@pytest.mark.parametrize("rate", [0.01, 0.1, 0.5, 0.9])
+@pytest.mark.parametrize("inflation", [lazy.SUPERMARTINGALE, lazy.FREEDMAN])
+def test_the_failure_probability_of_the_concentration_step(rate, inflation):
+    T, delta, M = 400, 0.05, 1 / LN2
+    heads = np.arange(T + 1)
+    fails = T * rate * M > lazy.concentration(heads * M, delta, inflation=inflation)
+    assert binom.pmf(heads, T, rate)[fails].sum() <= delta
+    plain = T * rate * M > heads * M  # neither inflated nor shifted
+    assert binom.pmf(heads, T, rate)[plain].sum() > 0.4
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: lazy.kappa(0), "step_size must be larger than 0, but it was 0.0."),
+        (lambda: lazy.kappa(1, -1), "N must be at least 0, but it was -1.0."),
+        (lambda: lazy.mu([0.1, 0.7], 4), "step_size N must be below 4 ln 2"),
+        (lambda: lazy.mu(0), "step_size must be larger than 0, but it was 0.0."),
+        (lambda: lazy.start_radius(0.5, 3), "d must be at least 1, but it was 0.5."),
+        (lambda: lazy.start_radius(3, 0.5), "m must be at least 1, but it was 0.5."),
+        (lambda: lazy.lemma_13_lambda(0.1, 1, 1, 7), "delta must be at most 6 T, for else"),
+        (
+            lambda: lazy.theorem_14_width(0.5, 50, 0.01, 1),
+            "T must be larger, for else the logarithm",
+        ),
+        (lambda: lazy.mask_aware_width(0.5, 1, 50, 0.01, 1), "T must be larger, for else"),
+        (lambda: lazy.theorem_14_width(0.1, 0.1, 4, 1), "2 step_size T must be at least 1"),
+        (lambda: lazy.mask_aware_width(0.1, 1, 0.1, 4, 1), "2 step_size T must be at least 1"),
+        (
+            lambda: lazy.mask_aware(0.1, 1.1, 1, 4, 1, 9),
+            "q must be larger than 0 and at most 1, but it was 1.1.",
+        ),
+        (
+            lambda: lazy.concentration(1, 1),
+            "delta must be larger than 0 and below 1, but it was 1.0.",
+        ),
+        (lambda: lazy.concentration(-1, 0.1), "total must be at least 0, but it was -1.0."),
+        (lambda: lazy.theorem_15(1, 1, 1, 0), "delta must be larger than 0 and .* it was 0.0."),
+        (lambda: lazy.certificate(1, 0, 0.1), "T must be larger than 0, but it was 0.0."),
+    ],
+)
+def test_each_error_is_one_sentence(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()

@@ -1,0 +1,29 @@
+from pathlib import Path
+
+import browse
+import pytest
+from playwright.sync_api import sync_playwright
+
+
+def pytest_addoption(parser):
+    parser.addoption("--html", type=Path, help="folder of the built site (default: _build/html)")
+    parser.addoption("--tenth", type=int, help="0 to 9, modulo 10: axe judges only this part")
+
+
+@pytest.fixture(scope="session")
+def context():
+    """One context of one browser; every visit opens a page of its own in it."""
+    path = browse.chromium()
+    if path is None:
+        pytest.exit("No browser: install Chromium or set CHROMIUM to its path.", returncode=2)
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=browse.CHROMIUM_ARGS)
+        yield browser.new_context(viewport=browse.DESKTOP)
+        browser.close()
+
+
+@pytest.fixture(scope="session")
+def home(pytestconfig):
+    """The address at which the built site is served."""
+    with browse.serve(browse.site(pytestconfig)) as address:
+        yield address

@@ -1,0 +1,48 @@
+"""Who looks for a statement by its number or name finds it first, where it is stated."""
+
+import browse
+import pytest
+
+FIRST = "#search-results li a"
+
+
+@pytest.mark.parametrize(
+    ("query", "place"),
+    [
+        ("Theorem 16", "book/ch6_adversarial/training_converges.html#a3-theorem-16"),
+        ("(2.14)", "book/ch2_shallow_linear/two_layer.html#tl-two-inequalities"),
+        ("PGD", "book/ch1_preliminaries/robust_learning.html#rl-pgd"),
+        ("equalizer", "book/ch2_shallow_linear/autoencoders.html#ae-definition-1"),
+        ("Lemma 20", "book/ch2_shallow_linear/matrix_factorization.html#mf-lemma-20"),
+        ("Theorem 3.A", "book/ch3_deep_linear/exact_regularizer.html#d4-theorem-a"),
+        ("co-adaptation", "book/ch4_generalization/relu_networks.html#rd-coadaptation"),
+        ("nuclear norm", "book/ch2_shallow_linear/two_layer.html#sec-two-layer"),
+        ("theorem 1", "book/ch2_shallow_linear/autoencoders.html#ae-theorem-1"),  # the thesis' own
+        ("Lemma 33", "book/companions/surprises/printed_lemmas.html#pl-lemma-33"),
+        (
+            "importance_scores",
+            "book/back/library/linear.html#runproofs.linear.equalize.importance_scores",
+        ),
+    ],
+)
+def test_the_first_result(context, home, query, place):
+    with browse.visit(context, home, f"search.html?q={query}") as (page, found):
+        page.wait_for_selector(FIRST)
+        assert page.locator(FIRST).first.evaluate("a => a.href") == home + place
+        assert found == []
+
+
+def test_an_excerpt_reads_as_the_page_does(context, home):
+    with browse.visit(context, home, "search.html?q=Theorem 16") as (page, _):
+        excerpt = page.wait_for_selector("#search-results li .context").inner_text()
+        assert excerpt.startswith("Theorem 16: adversarial training reaches")
+
+
+def test_the_ledger_is_asked_the_same(context, home):
+    with browse.visit(context, home, "search.html?q=equalizer") as (page, _):
+        page.click("a:has(+ #search-results)")
+        page.wait_for_selector(".ledger-filter")
+        assert page.input_value(".ledger-filter [name=words]") == "equalizer"
+        shown = page.locator("div.claim:visible")
+        assert 0 < shown.count() < 60
+        assert page.locator("output").inner_text().startswith(f"{shown.count()} of")

@@ -1,0 +1,71 @@
+"""Runs a page of the book, and prints as JSON what it really reached: `python audit.py page.md`.
+
+modules: of the library, imported. files: of the project, opened, and folders, listed; but for the
+library's programs and the register's files, of which it prints the entries: claims and broken.
+"""
+
+import json
+import os
+import sys
+from pathlib import Path
+
+seen = {"modules": set(), "files": set(), "claims": set(), "broken": set()}
+
+
+def hook(event, arguments):
+    match event, arguments:
+        case "open" | "os.listdir" | "os.scandir", [str() | os.PathLike() as path, *_]:
+            seen["files"].add(os.path.abspath(path))
+
+
+sys.addaudithook(hook)
+
+from runproofs.book import register, sabotage  # noqa: E402, after the hook
+
+
+class Register(dict):
+    """The register, which knows what it was asked for."""
+
+    def __getitem__(self, name):
+        seen["claims"].add(name)
+        return super().__getitem__(name)
+
+    def values(self):
+        seen["claims"].update(self)
+        return super().values()
+
+    def items(self):
+        seen["claims"].update(self)
+        return super().items()
+
+
+entries, invitations = Register(register.register()), sabotage.invitations
+register.register = lambda: entries
+
+
+def asked(claim):
+    seen["broken"].add(claim)
+    return invitations(claim)
+
+
+sabotage.invitations = asked
+
+before = set(sys.modules)
+path = Path(sys.argv[1]).resolve()
+os.chdir(path.parent)
+cells = [cell["code"] for cell in register.CELL.finditer(path.read_text("utf-8"))]
+seen["files"].discard(str(path))  # unless a cell opens it, too
+names = {"__name__": "__main__"}
+output, sys.stdout = sys.stdout, open(os.devnull, "w")  # noqa: SIM115
+for cell in cells:
+    exec(compile(cell, "<cell>", "exec"), names)
+
+BOOK = register.BOOK
+known = [Path(__file__), Path(register.__file__).parents[1], BOOK / "claims", BOOK / "sabotage"]
+seen["files"] = {
+    Path(os.path.relpath(file, BOOK)).as_posix()
+    for file in map(Path, seen["files"] - {os.path.abspath(folder) for folder in sys.path})
+    if file.is_relative_to(BOOK.parent) and not any(file.is_relative_to(one) for one in known)
+}
+seen["modules"] = {name for name in sys.modules if f"{name}.".startswith("runproofs.")} - before
+print(json.dumps({kind: sorted(found) for kind, found in seen.items()}), file=output)

@@ -1,0 +1,74 @@
+"""The house itself: commands that exist, no circle among the modules."""
+
+import ast
+import re
+from graphlib import TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+from runproofs.book import provenance
+
+ROOT = Path(__file__).resolve().parents[2]
+LIBRARY = ROOT / "lib/runproofs"
+
+SPEAKING_OF_MAKE = ["README.md", "CONTRIBUTING.md", ".ci/run", "Makefile"]
+SPEAKING_OF_MAKE += [f".github/workflows/{name}.yml" for name in ("book", "nightly", "weekly")]
+SPEAKING_OF_MAKE += ["SECURITY.md", ".github/pull_request_template.md"]
+
+
+@pytest.mark.parametrize("name", SPEAKING_OF_MAKE)
+def test_every_command_that_is_named_is_a_target(name):
+    makefile = (ROOT / "Makefile").read_text("utf-8")
+    targets = re.search(r"^\.PHONY: (.*)$", makefile, re.M)[1].split()
+    text = (ROOT / name).read_text("utf-8")
+    if "${{ matrix.target }}" in text:  # of a workflow
+        text = re.sub(r"^ {10}- ", "make ", text, flags=re.M)
+    named = re.findall(r"(?:^ *|^# |`|&& |\" |run: |step )make ([a-z][a-z-]*)", text, re.M)
+    assert named
+    assert set(named) <= set(targets)
+    if name == "Makefile":  # its first lines explain all but two of them
+        assert set(targets) - set(named) == {"lint", "clean"}
+
+
+@pytest.mark.parametrize("arguments", [[], ["PAGE=book/no_such_page.md"]])
+def test_make_page_says_how_to_name_a_page(dry_make, arguments):
+    result = dry_make("page", *arguments)
+    assert result.returncode == 2
+    example = re.search(r"make page PAGE=(\S+)\.  Stop", result.stderr)[1]
+    assert (ROOT / example).exists()
+
+
+def arrows():
+    """The modules of the library, and which of them each one imports, also inside its functions."""
+    files = {}
+    for path in LIBRARY.rglob("*.py"):
+        name = ".".join(path.relative_to(LIBRARY.parent).with_suffix("").parts)
+        files[name.removesuffix(".__init__")] = path
+    graph = {}
+    for name, path in files.items():
+        package = name if path.stem == "__init__" else name.rpartition(".")[0]
+        found = provenance._imported(ast.parse(path.read_text("utf-8")), package)
+        graph[name] = {other for other in found if other in files and other != name}
+    return graph
+
+
+def test_no_modules_import_each_other_in_a_circle():
+    TopologicalSorter(arrows()).prepare()  # raises CycleError, which names the circle
+
+
+def test_no_module_imports_from_its_own_step_or_above():
+    text = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
+    (order,) = re.findall(r"^ *(`_arguments`.* → .*)\.$", text, re.M)
+    steps = [re.findall(r"`(\w+)`", step) for step in order.split(" → ")]
+    height = {part: i for i, step in enumerate(steps) for part in step}
+    graph = arrows()
+    part = {name: name.split(".")[1] for name in graph if name != LIBRARY.name}
+    assert set(part.values()) == set(height)  # every module has its step
+    wrong = [
+        f"{name} imports {other}"
+        for name in part
+        for other in graph[name] & part.keys()
+        if part[name] != part[other] and height[part[name]] <= height[part[other]]
+    ]
+    assert wrong == []

@@ -1,0 +1,55 @@
+"""The README says what the register, the first page and CITATION.cff say."""
+
+import html
+import re
+
+import pytest
+import yaml
+
+from runproofs.book.register import BOOK, counts
+from tools.readme import FINISHED, renewed
+
+README = (BOOK.parent / "README.md").read_text("utf-8")
+PAGE = (BOOK / "index.md").read_text("utf-8")
+CITATION = yaml.safe_load((BOOK.parent / "CITATION.cff").read_text("utf-8"))
+
+
+def test_what_is_finished_is_what_the_register_counts():
+    finished = FINISHED.format(**counts())
+    assert finished in README.splitlines(), "The counts are old: make readme writes them."
+    assert renewed(README) == README
+
+
+def test_old_counts_are_written_anew():
+    old = re.sub(r"(?<=Of )\d+(?= registered)", "7", README)
+    assert old != README == renewed(old)
+
+
+def test_the_first_page_counts_the_same():
+    shown = set(re.findall(r"\{glue:text\}`(\w+)`", PAGE))
+    assert shown == set(counts())
+
+
+def test_a_picture_has_the_alt_text_of_the_first_page():
+    alts = dict(re.findall(r'name: fig-(\w+)\n.*?alt: "(.*?)"', PAGE, re.S))
+    tour = re.findall(r'<img src="book/_static/tour/(\w+)\.png".*?alt="(.*?)">', README)
+    assert {name for name, _ in tour} == {
+        path.stem for path in (BOOK / "_static" / "tour").glob("*.png")
+    }
+    assert [alts[name] for name, _ in tour] == [html.unescape(alt) for _, alt in tour]
+
+
+@pytest.mark.parametrize(
+    "work", [CITATION, *CITATION["references"]], ids=lambda work: work["title"][:30]
+)
+def test_the_readme_cites_what_the_citation_file_does(work):
+    cited = README.split("## How to cite")[1]
+    [line] = [line for line in cited.splitlines() if f" *{work['title']}.* " in line]
+    for author in work["authors"]:
+        initials = [f"{name[0]}." for name in author.get("given-names", "").split()]
+        assert author.get("name") or " ".join([*initials, author["family-names"]]) in line
+    facts = [author["name"] for author in work["authors"] if "name" in author]
+    facts += [work[key] for key in ("year", "version", "volume", "journal") if key in work]
+    facts += [work.get("collection-title", ""), work.get("institution", {}).get("name", "")]
+    assert [fact for fact in facts if str(fact) not in line] == []
+    assert cited.count("\n- ") == 1 + len(CITATION["references"])

@@ -1,0 +1,244 @@
+"""Completion: objectives from triples, exact alternating steps, the complexity by enumeration."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from runproofs.linear.completion import (
+    als,
+    empirical_regularizer,
+    expected_regularizer,
+    frequencies,
+    loss,
+    objective,
+    rate,
+    trace_norm_complexity,
+)
+from runproofs.masks import expectation
+
+seeds = st.integers(0, 2**32 - 1)
+
+
+def problem(seed, n=40, d2=7, d0=5, d1=3, scale=1.0):
+    """Ratings with repeated pairs and unrated rows and columns, factors, and a law."""
+    rng = np.random.default_rng(seed)
+    ratings = rng.integers(0, d2 - 1, n), rng.integers(1, d0, n), rng.normal(size=n)
+    factors = rng.normal(size=(d2, d1)), scale * rng.normal(size=(d0, d1))
+    return *factors, ratings, (rng.dirichlet(np.ones(d2)), rng.dirichlet(np.ones(d0)))
+
+
+@given(seeds)
+def test_the_objective_is_the_mean_loss_under_dropout(seed):
+    U, V, ratings, _ = problem(seed)
+
+    def dropped(b):
+        return loss(U * b / 0.7, V, ratings)
+
+    value = expectation(dropped, 3, 0.7)
+    assert objective(U, V, ratings, rate(0.3)) == pytest.approx(value, rel=1e-12)
+
+
+@given(seeds)
+def test_the_regularizers_are_means_over_the_pairs(seed):
+    U, V, (r, c, y), (p, q) = problem(seed)
+    penalty = (U * U) @ (V * V).T
+    assert empirical_regularizer(U, V, (r, c, y)) == pytest.approx(penalty[r, c].mean())
+    assert expected_regularizer(U, V, (p, q)) == pytest.approx(p @ penalty @ q)
+    value = loss(U, V, (r, c, y)) + 0.3 * p @ penalty @ q
+    assert objective(U, V, (r, c, y), 0.3, (p, q)) == pytest.approx(value)
+    assert loss(U, V, (r, c, y)) == pytest.approx(((y - (U @ V.T)[r, c]) ** 2).mean())
+
+
+@given(seeds, st.sampled_from([0.0, 1e-12, 0.4, 30.0]), st.booleans(), st.sampled_from([1, 1e5]))
+def test_a_row_is_what_a_generic_solver_finds(seed, lam, expected, scale):
+    """The last step replaces V; its rows minimize augmented least-squares problems."""
+    U, V, (r, c, y), (p, q) = problem(seed, n=25, scale=scale)
+    law = (p, q) if expected else None
+    step = als(U, V, (r, c, y), lam, sweeps=1, law=law)
+    n = len(y)
+    for j in range(len(V)):
+        mine = c == j
+        rated = step.U[r[mine]]
+        w = n * q[j] * (p @ step.U**2) if expected else (rated**2).sum(0)
+        design = np.concatenate([rated, np.diag(np.sqrt(lam * w))])
+        target = np.append(y[mine], np.zeros(3))
+        best = np.linalg.lstsq(design * scale, target, rcond=None)[0] * scale
+        ours, least = (((design @ v - target) ** 2).sum() for v in (step.V[j], best))
+        assert ours <= least + 1e-9 * (target @ target)
+        if lam > 0.1 and mine.any():
+            np.testing.assert_allclose(step.V[j], best, rtol=1e-6, atol=1e-9 * np.abs(best).max())
+
+
+@given(seeds, st.booleans(), st.sampled_from([1.0, 1e-12, 1e6]))
+def test_the_objective_never_grows_and_the_gradient_vanishes(seed, expected, scale):
+    U, V, ratings, law = problem(seed, scale=scale)
+    law, lam = law if expected else None, 0.7
+
+    def observe(U, V):
+        return {"value": objective(U, V, ratings, lam, law)}
+
+    run = als(U, V, ratings, lam, sweeps=6, law=law, observe=observe)
+    values = run.observed["value"]
+    assert run.times.tolist() == list(range(7))
+    assert (np.diff(values[1:]) <= 1e-12 * values[1]).all()
+    assert values[1] < values[0]
+    r, c, y = ratings  # the derivative by V, which was replaced last; a step in units of V
+    error = (run.U @ run.V.T)[r, c] - y
+    gradient = np.zeros_like(run.V)
+    np.add.at(gradient, c, 2 / len(y) * error[:, None] * run.U[r])
+    if expected:
+        p, q = law
+        gradient += 2 * lam * (p @ run.U**2) * q[:, None] * run.V
+    else:
+        np.add.at(gradient, c, 2 / len(y) * lam * run.U[r] ** 2 * run.V[c])
+    assert np.abs(gradient * np.abs(run.V).max(0)).max() < 1e-9 * (y @ y)
+
+
+@pytest.mark.parametrize("lam", [0.0, 0.5])
+def test_rows_and_columns_without_ratings_become_zero(lam):
+    U, V, ratings, law = problem(1)
+    for given_law in (None, law):
+        step = als(U, V, ratings, lam, sweeps=2, law=given_law)
+        assert (step.U[-1] == 0).all()
+        assert (step.V[0] == 0).all()
+        assert (step.U[:-1] != 0).any(axis=1).all()
+
+
+def test_a_factor_that_is_zero_stays_zero():
+    U, V, ratings, law = problem(2)
+    V[:, 1] = 0
+    for given_law in (None, law):
+        step = als(U, V, ratings, 0.5, sweeps=3, law=given_law)
+        assert (step.U[:, 1] == 0).all()
+        assert (step.V[:, 1] == 0).all()
+        assert loss(step.U, step.V, ratings) < loss(0 * U, V, ratings)
+
+
+def test_one_rating():
+    for lam in (0.0, 0.25, 3.0):
+        step = als([[7.0]], [[0.5]], ([0], [0], [3.0]), lam, sweeps=1)
+        assert step.U[0, 0] == pytest.approx(3 / ((1 + lam) * 0.5), rel=1e-14)
+        assert step.V[0, 0] == pytest.approx(0.5, rel=1e-14)
+    law = ([0.25, 0.75], [0.5, 0.5])  # w = n p(0) sum_c q(c) V_c^2 = 0.25 * (0.125 + 2) = 17/32
+    step = als(np.ones((2, 1)), [[0.5], [2.0]], ([0], [0], [3.0]), 2.0, sweeps=1, law=law)
+    assert step.U[:, 0].tolist() == pytest.approx([1.5 / (0.25 + 2 * 17 / 32), 0])
+
+
+def test_without_penalty_the_ratings_are_fitted():
+    """More factors than ratings in any row: singular normal equations, and no error left."""
+    rng = np.random.default_rng(3)
+    ratings = np.arange(6) % 3, np.arange(6) % 4, rng.normal(size=6)
+    step = als(rng.normal(size=(3, 5)), rng.normal(size=(4, 5)), ratings, 0, sweeps=1)
+    assert loss(step.U, step.V, ratings) < 1e-25
+
+
+def test_a_law_may_ignore_a_row_that_was_rated():
+    U, V, ratings, (_, q) = problem(4)
+    p = np.zeros(7)
+    p[-1] = 1.0
+    run = als(U, V, ratings, 0.5, sweeps=3, law=(p, q))
+    assert np.isfinite(run.U).all()
+    assert (run.U[-1] == 0).all()
+
+
+def test_the_order_of_the_ratings_does_not_matter():
+    U, V, ratings, law = problem(5)
+    turned = tuple(x[::-1] for x in ratings)
+    for given_law in (None, law):
+        one, other = (als(U, V, x, 0.5, sweeps=2, law=given_law) for x in (ratings, turned))
+        np.testing.assert_allclose(one.U, other.U, rtol=1e-9)
+        np.testing.assert_allclose(one.V, other.V, rtol=1e-9)
+
+
+def test_rows_and_columns_are_exchanged_with_the_factors():
+    """Half a sweep on the transpose: V first."""
+    U, V, (r, c, y), (p, q) = problem(6)
+    for law, turned in ((None, None), ((p, q), (q, p))):
+        one = als(U, V, (r, c, y), 0.5, sweeps=1, law=law)
+        other = als(V, one.U, (c, r, y), 0.5, sweeps=1, law=turned)
+        np.testing.assert_allclose(one.V, other.U, rtol=1e-9)
+
+
+def enumerated(p, q, n):
+    """Every sample and every choice of signs."""
+    cells = np.outer(p, q)
+    places = list(np.ndindex(cells.shape))
+    total = 0.0
+    for sample in product(places, repeat=n):
+        weight = np.prod([cells[place] for place in sample])
+        for signs in product((-1, 1), repeat=n):
+            matrix = np.zeros_like(cells)
+            for sign, place in zip(signs, sample, strict=True):
+                matrix[place] += sign / np.sqrt(cells[place])
+            total += weight * np.linalg.norm(matrix, 2) / 2**n
+    return total / n
+
+
+@pytest.mark.parametrize(
+    ("p", "q", "n"),
+    [
+        ([1], [1], 3),
+        ([0.3, 0.7], [1], 4),
+        ([0.3, 0.7], [0.4, 0.6], 3),
+        ([0.2, 0.3, 0.5], [0.1, 0.9], 2),
+    ],
+)
+def test_complexity_is_the_mean_over_samples_and_signs(p, q, n):
+    p, q = np.array(p, float), np.array(q, float)
+    assert trace_norm_complexity(p, q, n) == pytest.approx(enumerated(p, q, n), rel=1e-12)
+
+
+def test_complexity_has_its_known_values():
+    half = [0.5, 0.5]
+    assert trace_norm_complexity(half, half, 1) == pytest.approx(2, rel=1e-14)
+    assert trace_norm_complexity(half, half, 2) == pytest.approx((1 + 2**0.5) / 2, rel=1e-14)
+    assert trace_norm_complexity(half, half, 3) == pytest.approx((2 + 5**0.5) / 4, rel=1e-14)
+
+
+def test_frequencies_are_the_law_of_the_ratings():
+    _, _, ratings, _ = problem(7)
+    p, q = frequencies(ratings, (7, 5))
+    assert p.sum() == pytest.approx(1)
+    assert p[-1] == q[0] == 0
+    assert p[2] == (ratings[0] == 2).mean()
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda U, V, x, law: rate(1.0), "drop probability"),
+        (lambda U, V, x, law: rate(-0.1), "drop probability"),
+        (lambda U, V, x, law: loss(U, V[:, :2], x), "agree"),
+        (lambda U, V, x, law: loss(U, V, x[:2]), "three arrays"),
+        (lambda U, V, x, law: loss(U, V, 3), "three arrays"),
+        (lambda U, V, x, law: loss(U, V, (x[0] + 1.0, *x[1:])), "whole numbers"),
+        (lambda U, V, x, law: loss(U, V, (x[0][1:], *x[1:])), "40 whole numbers"),
+        (lambda U, V, x, law: loss(U, V, (x[0] - 1, *x[1:])), "between 0 and 6, but one is -1"),
+        (lambda U, V, x, law: loss(U, V, (x[0], x[1] + 4, x[2])), "columns .* 0 and 4"),
+        (lambda U, V, x, law: loss(U, V, (x[0], x[1], x[2] * np.nan)), "NaN"),
+        (lambda U, V, x, law: loss(U, V, ([], [], [])), "non-empty"),
+        (lambda U, V, x, law: expected_regularizer(U, V, law[0]), "two arrays"),
+        (lambda U, V, x, law: expected_regularizer(U, V, None), "two arrays"),
+        (lambda U, V, x, law: expected_regularizer(U, V, law[::-1]), "7 probabilities"),
+        (lambda U, V, x, law: expected_regularizer(U, V, (2 * law[0], law[1])), "sum 2"),
+        (lambda U, V, x, law: expected_regularizer(U, V, (-law[0], law[1])), "at least 0"),
+        (lambda U, V, x, law: objective(U, V, x, -1), "lam"),
+        (lambda U, V, x, law: als(U, V, x, np.inf, sweeps=1), "lam"),
+        (lambda U, V, x, law: als(U, V, x, 1, sweeps=0), "sweeps"),
+        (lambda U, V, x, law: als(U, V, x, 1, sweeps=1, law=(law[0], None)), "q must"),
+        (lambda U, V, x, law: frequencies(x, (3, 5)), "between 0 and 2"),
+        (lambda U, V, x, law: frequencies(x, 5), "two whole numbers"),
+        (lambda U, V, x, law: frequencies(x, (7, 4.5)), "shape must be"),
+        (lambda U, V, x, law: trace_norm_complexity([0.0, 1.0], [1.0], 2), "every entry of p"),
+        (lambda U, V, x, law: trace_norm_complexity([0.5, 0.6], [1.0], 2), "sum 1.1"),
+        (lambda U, V, x, law: trace_norm_complexity([1.0], [1.0], 0), "n must"),
+        (lambda U, V, x, law: trace_norm_complexity(np.ones(20) / 20, law[1], 9), "at most"),
+        (lambda U, V, x, law: trace_norm_complexity(np.ones(3) / 3, np.ones(3) / 3, 12), "ways"),
+    ],
+)  # fmt: skip
+def test_bad_arguments_are_refused(call, message):
+    with pytest.raises(ValueError, match=message):
+        call(*problem(8))

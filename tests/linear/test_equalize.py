@@ -1,0 +1,375 @@
+"""Equalizers are orthogonal and equalize, whatever the matrix; predicates accept what they must."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from runproofs.linalg import random_orthogonal
+from runproofs.linear.equalize import (
+    diagonal_rotations,
+    equalize_fft,
+    equalizer,
+    equalizer_as_printed,
+    equalizer_fft,
+    hadamard,
+    importance_scores,
+    is_equalized,
+    plane_rotations,
+    rotate,
+)
+
+seeds = st.integers(0, 2**32 - 1)
+
+
+@st.composite
+def matrices(draw, max_d=30, max_r=200):
+    """Random, low-rank, orthogonal-column, sparse, repeated-column matrices, of any scale."""
+    rng = np.random.default_rng(draw(seeds))
+    d, r = draw(st.integers(1, max_d)), draw(st.integers(1, max_r))
+    kind = draw(st.sampled_from(["normal", "low rank", "identity", "sparse", "repeated", "skewed"]))
+    U = rng.standard_normal((d, r))
+    if kind == "low rank":
+        U = rng.standard_normal((d, 1)) @ rng.standard_normal((1, r))
+    elif kind == "identity":
+        U = np.eye(d, r)
+    elif kind == "sparse":
+        U *= rng.random((d, r)) < 0.1
+    elif kind == "repeated":
+        U[:] = U[:, :1]
+    elif kind == "skewed":
+        U *= np.exp(-np.linspace(0, 50, r))
+    return U * draw(st.sampled_from([1.0, 1e-150, 1e150, 1e-8]))
+
+
+def spread(X):
+    """Relative spread of squared column norms, safe at any scale; 0 for a zero matrix."""
+    X = X / (np.abs(X).max() or 1)
+    squares = (X * X).sum(axis=0)
+    return np.ptp(squares) / (squares.mean() or 1)
+
+
+def defect(Q):
+    return np.abs(Q.T @ Q - np.eye(Q.shape[1])).max()
+
+
+@given(matrices())
+def test_equalizer_is_orthogonal_and_equalizes(U):
+    Q = equalizer(U)
+    assert Q.shape == (U.shape[1],) * 2
+    assert defect(Q) < 1e-12
+    assert spread(U @ Q) < 1e-12
+
+
+@given(matrices())
+def test_plane_rotations_are_at_most_r_minus_1_and_agree_with_the_equalizer(U):
+    rotations = plane_rotations(U)
+    assert len(rotations) <= U.shape[1] - 1
+    assert all(abs(c * c + s * s - 1) < 1e-15 and abs(s) <= c for _, _, c, s in rotations)
+    assert spread(rotate(U, rotations)) < 1e-12
+    np.testing.assert_allclose(rotate(np.eye(U.shape[1]), rotations), equalizer(U), atol=1e-12)
+
+
+@given(matrices(max_r=40))
+def test_rotations_touch_two_columns_as_documented(U):
+    by_hand = U.copy()
+    for i, j, c, s in plane_rotations(U):
+        by_hand[:, [i, j]] = by_hand[:, [i, j]] @ np.array([[c, -s], [s, c]])
+    scale = np.abs(U).max()
+    np.testing.assert_allclose(rotate(U, plane_rotations(U)), by_hand, atol=1e-13 * scale)
+
+
+def test_fewer_rotations_do_not_equalize():
+    U = np.random.default_rng(0).standard_normal((7, 9))
+    rotations = plane_rotations(U)
+    assert len(rotations) == 8
+    assert spread(rotate(U, rotations[:-1])) > 1e-3
+
+
+@st.composite
+def symmetric(draw):
+    """Indefinite, rank-one, graded, diagonal and traceless matrices, of any scale."""
+    rng = np.random.default_rng(draw(seeds))
+    r = draw(st.integers(1, 60))
+    kind = draw(st.sampled_from(["normal", "rank one", "graded", "diagonal", "traceless"]))
+    G = rng.standard_normal((r, r))
+    if kind == "rank one":
+        G = np.outer(G[0], G[0]) * rng.choice([-1, 1])
+    elif kind == "graded":
+        G *= np.exp(-np.linspace(0, 40, r))
+        G *= np.exp(-np.linspace(0, 40, r))[:, None]
+    elif kind == "diagonal":
+        G = np.diag(G[0])
+    G = G + G.T
+    if kind == "traceless":
+        G -= np.eye(r) * np.trace(G) / r
+    return G * draw(st.sampled_from([1.0, 1e-150, 1e150, -1e-8]))
+
+
+@given(symmetric())
+def test_diagonal_rotations_make_any_diagonal_constant(G):
+    before, r = G.copy(), len(G)
+    rotations = diagonal_rotations(G)
+    np.testing.assert_array_equal(G, before)
+    assert len(rotations) <= r - 1
+    R = rotate(np.eye(r), rotations)
+    assert defect(R) < 1e-12
+    assert np.linalg.slogdet(R)[0] == 1
+    turned = rotate(rotate(G, rotations).T, rotations)
+    np.testing.assert_allclose(turned, R.T @ G @ R, rtol=0, atol=1e-12 * np.abs(G).max())
+    assert np.ptp(np.diag(turned)) <= 1e-12 * np.abs(G).max()
+
+
+@given(matrices(max_r=40))
+def test_both_ways_to_rotate_agree(U):
+    U = U / (np.abs(U).max() or 1)
+    R = rotate(np.eye(U.shape[1]), diagonal_rotations(U.T @ U))
+    assert spread(U @ R) < 1e-11
+
+
+def test_diagonal_rotations_stop_only_at_the_last_and_refuse_what_is_not_symmetric():
+    rng = np.random.default_rng(3)
+    G = rng.standard_normal((9, 9))
+    rotations = diagonal_rotations(G + G.T)
+    assert len(rotations) == 8
+    R = rotate(np.eye(9), rotations[:-1])
+    assert np.ptp(np.diag(R.T @ (G + G.T) @ R)) > 1e-3
+    assert diagonal_rotations(np.eye(4) + np.diag([1.0] * 3, 1) + np.diag([1.0] * 3, -1)) == []
+    with pytest.raises(ValueError, match="G must be symmetric"):
+        diagonal_rotations(G)
+
+
+@given(matrices(max_r=24))
+def test_printed_algorithm_equalizes_too(U):
+    Q = equalizer_as_printed(U)
+    assert defect(Q) < 1e-11
+    assert spread(U @ Q) < 1e-11
+
+
+@pytest.mark.parametrize("U", [np.zeros((3, 4)), np.ones((1, 1)), np.ones((3, 5)), np.eye(6)])
+def test_equalized_matrices_are_left_alone(U):
+    assert plane_rotations(U) == []
+    np.testing.assert_array_equal(equalizer(U), np.eye(U.shape[1]))
+    assert is_equalized(U)
+
+
+@given(matrices(), st.sampled_from([-1.0, 2.0, 2.0**-400, 2.0**300]))
+def test_equalizer_does_not_depend_on_scale(U, factor):
+    if np.abs(U).max() < 1e-100:
+        U = U * 2.0**400
+    if np.abs(U).max() > 1e100:
+        U = U * 2.0**-400
+    np.testing.assert_array_equal(plane_rotations(U), plane_rotations(factor * U))
+
+
+@given(matrices(max_r=60), seeds)
+def test_equalizer_does_not_depend_on_the_basis_of_the_output(U, seed):
+    U = U / (np.abs(U).max() or 1)
+    W = random_orthogonal(len(U), np.random.default_rng(seed))
+    assert spread(W @ U @ equalizer(U)) < 1e-11
+
+
+@pytest.mark.parametrize("r", [1, 2, 3, 1000, 4096])
+def test_many_columns_of_very_different_norms(r):
+    rng = np.random.default_rng(r)
+    U = rng.standard_normal((5, r)) * np.exp(-np.linspace(0, 20, r))
+    rotations = plane_rotations(U)
+    assert len(rotations) <= r - 1
+    assert spread(rotate(U, rotations)) < 1e-12
+    D = (U * U).sum(axis=0)
+    assert spread(equalize_fft(np.diag(np.sqrt(D[:1000])), D[:1000])) < 1e-12
+
+
+def test_4096_columns_keep_Q_orthogonal_to_1e_12():
+    U = np.random.default_rng(0).standard_normal((3, 4096)) * np.linspace(0, 1, 4096)
+    Q = equalizer(U)
+    sample = Q[:, ::64]
+    assert np.abs(sample.T @ sample - np.eye(64)).max() < 1e-12
+    assert spread(U @ Q) < 1e-12
+
+
+@given(st.integers(1, 200), seeds, st.sampled_from([1.0, 1e-300, 1e300]))
+def test_fourier_equalizer(r, seed, scale):
+    rng = np.random.default_rng(seed)
+    D = scale * rng.random(r) * (rng.random(r) < rng.random())
+    Q = equalizer_fft(D)
+    assert defect(Q) < 1e-12
+    assert spread(np.sqrt(D)[:, None] * Q) < 1e-12
+    X = rng.standard_normal((4, r))
+    np.testing.assert_allclose(equalize_fft(X, D), X @ Q, atol=1e-12)
+
+
+def test_fourier_transform_without_its_rotations_is_no_equalizer():
+    D = np.array([5.0, 4, 3, 2, 1])
+    unrotated = equalizer_fft(np.array([np.pi / 4] * 5))  # a constant diagonal has no angles
+    assert defect(unrotated) < 1e-14
+    n, k = np.arange(5)[:, None], np.array([1, 2])
+    F = np.hstack([np.ones((5, 1)) / np.sqrt(2), np.cos(2 * np.pi * n * k / 5)])
+    F = np.sqrt(2 / 5) * np.hstack([F, np.sin(2 * np.pi * n * k / 5)])
+    assert defect(F) < 1e-14
+    assert spread(np.sqrt(D)[:, None] * F) > 0.1
+    assert spread(np.sqrt(D)[:, None] * equalizer_fft(D)) < 1e-14
+
+
+@pytest.mark.parametrize("k", range(1, 8))
+def test_hadamard_equalizes_every_diagonal(k):
+    Z = hadamard(k)
+    assert Z.shape == (2 ** (k - 1),) * 2
+    assert defect(Z) < 1e-14
+    np.testing.assert_allclose(np.abs(Z), 2 ** (-(k - 1) / 2), rtol=1e-15)
+    D = np.random.default_rng(k).random(len(Z))
+    assert spread(np.sqrt(D)[:, None] * Z) < 1e-13
+
+
+@given(st.integers(1, 6), st.integers(1, 6), st.integers(1, 8), seeds)
+def test_importance_scores(d2, d0, r, seed):
+    import torch
+
+    rng = np.random.default_rng(seed)
+    U, V = rng.standard_normal((3, d2, r)), rng.standard_normal((3, d0, r))
+    scores = importance_scores(U, V)
+    by_hand = [
+        [np.linalg.norm(u[:, i]) * np.linalg.norm(v[:, i]) for i in range(r)]
+        for u, v in zip(U, V, strict=True)
+    ]
+    np.testing.assert_allclose(scores, by_hand, rtol=1e-13)
+    as_torch = importance_scores(torch.tensor(U), torch.tensor(V))
+    np.testing.assert_allclose(as_torch.numpy(), by_hand, rtol=1e-13)
+
+
+@pytest.mark.parametrize("batch", [(), (3,), (2, 3)])
+@pytest.mark.parametrize("scale", [2.0**-600, 2.0**-300, 1.0, 2.0**300, 2.0**600])
+def test_importance_scores_of_any_scale_in_numpy_and_torch(batch, scale):
+    import torch
+
+    rng = np.random.default_rng(0)
+    U, V = rng.standard_normal((*batch, 3, 5)), rng.standard_normal((*batch, 4, 5))
+    U[..., 1] = 0
+    plain = np.sqrt((U**2).sum(-2)) * np.sqrt((V**2).sum(-2))
+    np.testing.assert_allclose(importance_scores(U * scale, V / scale), plain, rtol=1e-15)
+    roots = np.sqrt(scale)  # both of the same scale, up to 1e90 each
+    np.testing.assert_allclose(importance_scores(U * roots, V * roots), plain * scale, rtol=1e-15)
+    U, V = torch.tensor(U), torch.tensor(V)
+    np.testing.assert_allclose(importance_scores(U * scale, V / scale), plain, rtol=1e-15)
+    single = importance_scores((U * 1e25).float(), (V / 1e25).float())
+    assert single.dtype == torch.float32
+    np.testing.assert_allclose(single, plain, rtol=1e-6)
+
+
+def test_gradients_of_scores_in_torch():
+    import torch
+
+    U, V = (torch.tensor(X, requires_grad=True) for X in ([[3.0], [4.0]], [[2.0]]))
+    gU, gV = torch.autograd.grad(importance_scores(U, V).sum(), (U, V))
+    np.testing.assert_allclose(gU, [[1.2], [1.6]])  # ||v|| u / ||u||
+    np.testing.assert_allclose(gV, [[5]])
+
+
+@given(matrices(max_r=40), seeds)
+def test_is_equalized_for_one_factor(U, seed):
+    rng = np.random.default_rng(seed)
+    assert is_equalized(U @ equalizer(U))
+    if U.shape[1] > 1 and U.any():
+        E = U @ equalizer(U)
+        E[:, rng.integers(U.shape[1])] *= 1 + 1e-6
+        assert not is_equalized(E)
+        assert is_equalized(E, tol=1e-5)
+
+
+@given(st.integers(1, 10), st.integers(1, 10), st.integers(1, 12), seeds)
+def test_is_equalized_for_a_pair(d2, d0, r, seed):
+    rng = np.random.default_rng(seed)
+    k = min(d2, d0, r)
+    sigma = np.concatenate([rng.random(k), np.zeros(r - k)])
+    Q = equalizer_fft(sigma)
+    roots = np.sqrt(sigma[:k])
+    U = random_orthogonal(d2, rng)[:, :k] * roots @ Q[:k]
+    V = random_orthogonal(d0, rng)[:, :k] * roots @ Q[:k]
+    scale = np.exp(rng.standard_normal(r))  # Definition 2 allows u_i t_i and v_i / t_i
+    assert is_equalized(U * scale, V / scale)
+    if r > 1:
+        V[:, 0] *= 1.001
+        assert not is_equalized(U, V)
+
+
+@pytest.mark.parametrize("scale", [1e-200, 1e-80, 1.0, 1e80, 1e200])
+def test_joint_equalization_does_not_see_the_scale_of_columns(scale):
+    assert is_equalized([[scale, 1 / scale]], [[1 / scale, scale]])
+    assert is_equalized([[scale, scale]], [[scale, scale]])
+    assert not is_equalized([[scale, scale]], [[scale, -scale]])
+    assert not is_equalized([[scale, 1 / scale]], [[1.001 / scale, scale]])
+    assert is_equalized([[scale, 1 / scale]], [[1.001 / scale, scale]], tol=1e-3)
+    assert not is_equalized([[scale, scale, 0]], [[scale, scale, 1]])
+    assert is_equalized([[scale, scale]])
+    assert not is_equalized([[scale, 1.001 * scale]])
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        (0, 1, 3.0, 4.0),
+        (0, 0, 0.6, 0.8),
+        (0, 1, np.nan, 0.0),
+        (0.5, 1, 1.0, 0.0),
+        (-1, 1, 1.0, 0.0),
+        (0, 2, 1.0, 0.0),
+        (0, 1, 0.6, 0.8 + 1e-9),
+        (0, 1, 1.0),
+    ],
+)
+def test_rotations_that_are_none_are_refused(wrong):
+    with pytest.raises(ValueError, match=r"^rotations must .*\.$"):
+        rotate(np.eye(2), [(0, 1, 0.6, 0.8), wrong])
+    np.testing.assert_array_equal(rotate(np.eye(2), [(0, 1, 0.6, 0.8)]), [[0.6, -0.8], [0.8, 0.6]])
+    np.testing.assert_array_equal(rotate(np.eye(2), []), np.eye(2))
+
+
+def test_mixed_kinds_and_empty_tensors_are_refused():
+    import torch
+
+    T = torch.ones(2, 3)
+    for U, V in ((T, np.ones((2, 3))), (np.ones((2, 3)), T), (T[0], T[0]), (T[:0], T)):
+        with pytest.raises(ValueError, match="U and V must both be arrays or both tensors"):
+            importance_scores(U, V)
+    with pytest.raises(ValueError, match=r"U and V must agree .*\(2, 3\) and \(2, 2\)"):
+        importance_scores(T, T[:, :2])
+
+
+def test_equal_products_are_not_joint_equalization():
+    U, V = np.array([[1.0, 1.0]]), np.array([[1.0, -1.0]])
+    assert np.ptp(importance_scores(U, V)) == 0
+    assert not is_equalized(U, V)
+    assert is_equalized(np.zeros((2, 3)), np.zeros((4, 3)))
+
+
+NAN = np.array([[1.0, np.nan]])
+
+
+@pytest.mark.parametrize(
+    ("function", "bad", "name"),
+    [
+        (equalizer, (np.ones(3),), "U"),
+        (equalizer, (NAN,), "U"),
+        (equalizer, (np.ones((0, 3)),), "U"),
+        (plane_rotations, (np.ones((2, 2, 2)),), "U"),
+        (plane_rotations, (NAN,), "U"),
+        (rotate, (NAN, []), "X"),
+        (rotate, (np.ones((2, 2)), [(0, 2, 1.0, 0.0)]), "rotations"),
+        (equalizer_as_printed, (NAN,), "U"),
+        (equalizer_fft, (np.ones((2, 2)),), "gram_diagonal"),
+        (equalizer_fft, ([1.0, np.inf],), "gram_diagonal"),
+        (equalize_fft, (np.ones((2, 3)), np.ones(4)), "X"),
+        (hadamard, (0,), "k"),
+        (hadamard, (2.0,), "k"),
+        (hadamard, (14,), "k must be an integer that is at least 1 and at most 13, for 4096"),
+        (is_equalized, (np.eye(2), None, -1), "tol must be a number that is at least 0"),
+        (is_equalized, (np.eye(2), np.eye(2), -1), "tol must be a number that is at least 0"),
+        (hadamard, (-1,), "k"),
+        (importance_scores, (np.ones((2, 3)), np.ones((2, 4))), "U and V"),
+        (is_equalized, (NAN,), "U"),
+        (is_equalized, (np.ones((2, 3)), np.ones((2, 4))), "U and V"),
+    ],
+)
+def test_bad_arguments_are_named(function, bad, name):
+    with pytest.raises(ValueError, match=name):
+        function(*bad)

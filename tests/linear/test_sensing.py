@@ -1,0 +1,165 @@
+"""Matrix sensing: formulas against enumeration, prices against a search that knows no theory."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from runproofs.linalg import isotropic_law, with_spectrum
+from runproofs.linear import deep, sensing, shallow
+from runproofs.masks import expectation
+
+
+def cells(d2, d0):
+    """All indicator matrices, row by row."""
+    return np.eye(d2 * d0).reshape(-1, d2, d0)
+
+
+def problem(seed, d2=3, d0=4, rank=2):
+    rng = np.random.default_rng(seed)
+    M = with_spectrum(d2, d0, rng.uniform(0.5, 2, rank), rng)
+    return rng, M, rng.dirichlet(np.ones(d2)), rng.dirichlet(np.ones(d0))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_objective_is_the_mean_over_all_masks(seed):
+    rng = np.random.default_rng(seed)
+    p, d1, n = rng.uniform(0, 0.9), 4, 5
+    U, V = rng.standard_normal((2, 3, d1)), rng.standard_normal((2, 2, d1))
+    A, y, weights = (
+        rng.standard_normal((n, 3, 2)),
+        rng.standard_normal(n),
+        rng.dirichlet(np.ones(n)),
+    )
+    for law in (None, weights):
+
+        def loss(b, law=law):
+            error = y - np.einsum("aik,ajk,nij->an", U * b / (1 - p), V, A)
+            return np.average(error**2, axis=1, weights=law)
+
+        masked = expectation(loss, d1, 1 - p)
+        assert sensing.objective(U, V, A, y, p / (1 - p), law) == pytest.approx(masked, rel=1e-12)
+
+
+def test_gradient_and_fit():
+    rng = np.random.default_rng(0)
+    U, V, A = (
+        rng.standard_normal((4, 3)),
+        rng.standard_normal((3, 3)),
+        rng.standard_normal((7, 4, 3)),
+    )
+    y, h = rng.standard_normal(7), 1e-6
+    slopes = sensing.gradient(U, V, A, y, 0.4)
+    for X, slope in zip((U, V), slopes, strict=True):
+        for k in np.ndindex(X.shape):
+            old = X[k]
+            X[k] = old + h
+            above = sensing.objective(U, V, A, y, 0.4)
+            X[k] = old - h
+            below = sensing.objective(U, V, A, y, 0.4)
+            X[k] = old
+            assert (above - below) / (2 * h) == pytest.approx(slope[k], rel=1e-6, abs=1e-7)
+    start = U.copy()
+    end = sensing.fit(U, V, A, y, 0.4)
+    assert (start == U).all()
+    assert np.abs(np.concatenate(sensing.gradient(*end, A, y, 0.4))).max() < 1e-6
+    assert sensing.objective(*end, A, y, 0.4) < sensing.objective(U, V, A, y, 0.4)
+    assert sensing.objective(*sensing.fit(U, V, A, y, 0), A, y, 0) < 1e-12
+
+
+def test_sharp_instance_of_proposition_3():
+    lam, one = Fraction(1, 3), np.ones((1, 2))
+    assert sensing.objective(one, one, [[[1.0]]], [2.0], float(lam)) == pytest.approx(2 / 3)
+    assert sensing.regularizer(one, one, [[[1.0]]]) == 2
+
+
+def test_regularizer_of_product_and_isotropic_laws():
+    rng, _, p, q = problem(0)
+    U, V = rng.standard_normal((5, 3, 6)), rng.standard_normal((5, 4, 6))
+    sampled = sensing.regularizer(U, V, cells(3, 4), np.outer(p, q).ravel())
+    weighted = shallow.regularizer(np.sqrt(p)[:, None] * U, np.sqrt(q)[:, None] * V, 1)
+    assert sampled == pytest.approx(weighted, rel=1e-12)
+    gaussian = sensing.regularizer(U, V, isotropic_law(12, rng).reshape(-1, 3, 4))
+    assert gaussian == pytest.approx(shallow.regularizer(U, V, 1), rel=1e-12)
+
+
+def test_sharp_instance_of_proposition_4():
+    M, p, q = [[1, 1], [0, 2]], [2 / 3, 1 / 3], [3 / 4, 1 / 4]
+    assert sensing.induced_regularizer(M, p, q, 2) == pytest.approx(
+        1 / 2 + np.sqrt(6) / 6, rel=1e-13
+    )
+    assert sensing.induced_regularizer(M, q, p, 2) == pytest.approx(0.94991, abs=1e-5)
+    assert sensing.weighted_trace_norm([M, M], p, q) == pytest.approx(
+        [np.sqrt(1 + np.sqrt(6) / 3)] * 2, rel=1e-13
+    )
+
+
+@pytest.mark.parametrize("d1", [2, 3, 5])
+def test_no_search_finds_cheaper_factors(d1):
+    rng, M, p, q = problem(d1)
+    price = sensing.induced_regularizer(M, p, q, d1)
+    found = deep.search_implementation(np.sqrt(p)[:, None] * M, [d1], 1.0, 3, rng, np.diag(q))
+    assert found.values.min() == pytest.approx(price, rel=1e-8)
+
+
+@pytest.mark.parametrize(
+    ("d2", "d0", "rank", "d1"), [(3, 4, 2, 2), (4, 3, 3, 7), (5, 2, 1, 3), (1, 1, 1, 1)]
+)
+@pytest.mark.parametrize("scale", [1e-12, 1, 1e6])
+def test_optimal_factors(d2, d0, rank, d1, scale):
+    _, M, p, q = problem(d1, d2, d0, rank)
+    M *= scale
+    U, V = sensing.optimal_factors(M, p, q, d1)
+    assert U.shape == (d2, d1)
+    assert V.shape == (d0, d1)
+    assert pytest.approx(M, abs=1e-12 * scale) == U @ V.T
+    products = (p @ U**2) * (q @ V**2)
+    assert products == pytest.approx((sensing.weighted_trace_norm(M, p, q) / d1) ** 2, rel=1e-10)
+    price = sensing.regularizer(U, V, cells(d2, d0), np.outer(p, q).ravel())
+    assert price == pytest.approx(sensing.induced_regularizer(M, p, q, d1), rel=1e-10)
+
+
+def test_zero_matrix_is_free():
+    U, V = sensing.optimal_factors(np.zeros((2, 3)), [1, 1], [1, 1, 1], 2)
+    assert not (U @ V.T).any()
+    assert sensing.induced_regularizer(np.zeros((2, 3)), [1, 1], [1, 1, 1], 2) == 0
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (
+            lambda: sensing.induced_regularizer(np.eye(2), [1, 1], [1, 1], 1),
+            "d1 must be at least the rank of M, 2",
+        ),
+        (
+            lambda: sensing.optimal_factors(np.eye(2), [0, 1], [1, 1], 2),
+            "every entry of p must be larger than 0",
+        ),
+        (
+            lambda: sensing.optimal_factors(np.eye(2), [1, 1], [1, 0], 2),
+            "every entry of q must be larger than 0",
+        ),
+        (
+            lambda: sensing.weighted_trace_norm(np.eye(2), [1, -1], [1, 1]),
+            "every entry of p must be at least 0",
+        ),
+        (
+            lambda: sensing.weighted_trace_norm(np.eye(2), [1, 1], [1, 1, 1]),
+            "q must have 2 entries",
+        ),
+        (lambda: sensing.regularizer(np.eye(2), np.eye(2), np.eye(2)), "A must be"),
+        (
+            lambda: sensing.regularizer(np.eye(2), np.eye(2), [np.eye(2)], [0.5]),
+            "probabilities of sum 1",
+        ),
+        (
+            lambda: sensing.objective(np.eye(2), np.eye(2), [np.eye(2)], [1.0, 2.0], 1),
+            "y must have 1 entries",
+        ),
+        (lambda: sensing.objective(np.eye(2), np.eye(2), [np.eye(2)], [1.0], -1), "lam must be"),
+    ],
+)
+def test_errors(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()

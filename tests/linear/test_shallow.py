@@ -1,0 +1,527 @@
+"""Shallow dropout: each formula against a route that does not share its code."""
+
+from fractions import Fraction
+from itertools import product
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from runproofs.linalg import nuclear_norm, psd_sqrt, random_orthogonal, with_spectrum
+from runproofs.linear import shallow
+
+examples = settings(max_examples=40)
+sizes, seeds = st.integers(1, 5), st.integers(0, 2**32 - 1)
+rates = st.one_of(st.sampled_from([0.0, 0.1, 0.5, 1.0, 8.0]), st.floats(1e-3, 100))
+
+
+@st.composite
+def matrices(draw, square=False):
+    """Generic, rank-deficient, zero and repeated spectra, from 1 x 1 to 5 x 5."""
+    d2 = draw(sizes)
+    d0 = d2 if square else draw(sizes)
+    m = min(d2, d0)
+    rng = np.random.default_rng(draw(seeds))
+    sigma = draw(
+        st.sampled_from(
+            [
+                rng.exponential(size=m),
+                np.ones(m),
+                np.zeros(m),
+                3.0 * np.eye(m)[0],
+                np.arange(m) // 2,
+            ]
+        )
+    )
+    return with_spectrum(d2, d0, sigma, rng)
+
+
+def pair_for(M, r, seed, *batch):
+    rng = np.random.default_rng(seed)
+    return (rng.standard_normal((*batch, d, r)) for d in M.shape)
+
+
+def enumerated_objective(U, V, M, theta, root):
+    """(2.1): all masks, all points +-sqrt(d0) root e_k, whose second moment is root root^T."""
+    d0, r = V.shape
+    points = np.sqrt(d0) * root
+    total = 0.0
+    for mask in product([0, 1], repeat=r):
+        probability = theta ** sum(mask) * (1 - theta) ** (r - sum(mask))
+        prediction = U @ np.diag(mask) @ V.T @ points / theta
+        total += probability * ((M @ points - prediction) ** 2).sum() / d0
+    return total
+
+
+def autograd(f, *arrays):
+    tensors = [torch.tensor(X, requires_grad=True) for X in arrays]
+    return [g.numpy() for g in torch.autograd.grad(f(*tensors), tensors)]
+
+
+def torch_objective(M, lam):
+    M = torch.tensor(M)
+
+    def f(U, V):
+        return (M - U @ V.T).square().sum() + lam * ((U**2).sum(0) * (V**2).sum(0)).sum()
+
+    return f
+
+
+# ---------------------------------------------------------------- objective, gradient
+
+
+@examples
+@given(matrices(), st.integers(1, 6), st.floats(0.1, 1), seeds)
+def test_objective_is_the_mean_over_masks_and_inputs(M, r, theta, seed):
+    U, V = pair_for(M, r, seed)
+    lam = (1 - theta) / theta
+    expected = enumerated_objective(U, V, M, theta, random_orthogonal(M.shape[1], seed))
+    assert shallow.objective(U, V, M, lam) == pytest.approx(expected, rel=1e-11)
+    A = np.random.default_rng(seed).standard_normal((M.shape[1], M.shape[1]))
+    C = A @ A.T
+    expected = enumerated_objective(U, V, M, theta, psd_sqrt(C))
+    assert shallow.objective(U, V, M, lam, C) == pytest.approx(expected, rel=1e-10)
+
+
+@examples
+@given(matrices(), sizes, seeds)
+def test_path_norm_sums_over_paths(M, r, seed):
+    U, V = pair_for(M, r, seed)
+    paths = product(range(M.shape[0]), range(M.shape[1]), range(r))
+    total = sum(U[j, i] ** 2 * V[k, i] ** 2 for j, k, i in paths)
+    assert shallow.path_norm(U, V) == pytest.approx(np.sqrt(total), rel=1e-12)
+    assert shallow.regularizer(U, V, 0.3) == pytest.approx(0.3 * total, rel=1e-12)
+
+
+@examples
+@given(matrices(), sizes, rates, seeds)
+def test_gradient_is_that_of_automatic_differentiation(M, r, lam, seed):
+    U, V = pair_for(M, r, seed)
+    expected = autograd(torch_objective(M, lam), U, V)
+    for g, e in zip(shallow.gradient(U, V, M, lam), expected, strict=True):
+        np.testing.assert_allclose(g, e, rtol=1e-11, atol=1e-11)
+
+
+@examples
+@given(matrices(square=True), sizes, rates, seeds)
+def test_tied_objective_and_gradient(M, r, lam, seed):
+    U, _ = pair_for(M, r, seed)
+    f = torch_objective(M, lam)
+    assert shallow.tied_objective(U, M, lam) == pytest.approx(float(f(*map(torch.tensor, (U, U)))))
+    (expected,) = autograd(lambda U: f(U, U), U)
+    np.testing.assert_allclose(shallow.tied_gradient(U, M, lam), expected, rtol=1e-11, atol=1e-11)
+
+
+@examples
+@given(matrices(), sizes, rates, seeds)
+def test_invariances(M, r, lam, seed):
+    U, V = pair_for(M, r, seed)
+    rng = np.random.default_rng(seed)
+    Q, D, order = random_orthogonal(r, rng), rng.choice([-3.0, -0.5, 0.2, 2], r), rng.permutation(r)
+    value = pytest.approx(shallow.objective(U, V, M, lam), rel=1e-10)
+    assert shallow.objective(U * D, V / D, M, lam) == value
+    assert shallow.objective(U[:, order], V[:, order], M, lam) == value
+    assert shallow.objective(V, U, M.T, lam) == value
+    loss = shallow.objective(U, V, M, 0)
+    assert shallow.objective(U @ Q, V @ Q, M, 0) == pytest.approx(loss, rel=1e-10)
+    assert shallow.path_norm(U * D, V / D) == pytest.approx(shallow.path_norm(U, V), rel=1e-12)
+
+
+def test_rotation_changes_the_regularizer():
+    U = np.diag([2.0, 1.0])
+    Q = np.array([[1, -1], [1, 1]]) / np.sqrt(2)
+    assert shallow.regularizer(U, U, 1) == 17
+    assert shallow.regularizer(U @ Q, U @ Q, 1) == pytest.approx(12.5)
+
+
+@examples
+@given(matrices(), sizes, rates, seeds)
+def test_batch_axes(M, r, lam, seed):
+    U, V = pair_for(M, r, seed, 2, 3)
+    gU, gV = shallow.gradient(U, V, M, lam)
+    bU, bV = shallow.balance(U, V)
+    for i in np.ndindex(2, 3):
+        for batched, f in (
+            (shallow.objective(U, V, M, lam), lambda u, v: shallow.objective(u, v, M, lam)),
+            (shallow.path_norm(U, V), shallow.path_norm),
+            (gU, lambda u, v: shallow.gradient(u, v, M, lam)[0]),
+            (gV, lambda u, v: shallow.gradient(u, v, M, lam)[1]),
+            (bU, lambda u, v: shallow.balance(u, v)[0]),
+            (bV, lambda u, v: shallow.balance(u, v)[1]),
+        ):
+            np.testing.assert_allclose(batched[i], f(U[i], V[i]), rtol=1e-12, atol=1e-13)
+
+
+@examples
+@given(matrices(), sizes, seeds)
+def test_balance(M, r, seed):
+    U, V = pair_for(M, r, seed)
+    U[:, 0] *= 1e6
+    bU, bV = shallow.balance(U, V)
+    np.testing.assert_allclose(np.linalg.norm(bU, axis=0), np.linalg.norm(bV, axis=0), rtol=1e-12)
+    np.testing.assert_allclose(bU @ bV.T, U @ V.T, rtol=1e-11, atol=1e-11)
+    assert ((bU * U).sum(0) > 0).all()
+
+
+def test_balance_of_dead_and_half_dead_columns():
+    U, V = shallow.balance([[0.0, 0, 5]], [[0.0, -3, 0], [0, 4, 0]])
+    np.testing.assert_allclose(U, [[0, 0, 1]])
+    np.testing.assert_allclose(V, [[0, -0.6, 0], [0, 0.8, 0]])
+
+
+# ---------------------------------------------------------------- optimum
+
+
+@settings(examples, max_examples=200)
+@given(st.lists(st.floats(0, 10), min_size=1, max_size=8), st.integers(1, 10), rates)
+def test_spectrum_is_that_of_non_negative_least_squares(sigma, r, lam):
+    optimum = shallow.optimal_spectrum(sigma, r, lam)
+    sigma = np.sort(sigma)[::-1]
+    scale = max(sigma[0], 1e-300)
+    x, value = shallow.spectrum_by_nnls(sigma, r, lam)
+    np.testing.assert_allclose(optimum.spectrum, x, rtol=0, atol=1e-11 * scale)
+    assert optimum.value == pytest.approx(value, rel=1e-9, abs=1e-12 * scale**2)
+    np.testing.assert_allclose(
+        optimum.kappa, [sigma[: j + 1].mean() for j in range(sigma.size)], rtol=1e-12
+    )
+    kept = sigma[: optimum.rank]
+    assert (optimum.spectrum[: optimum.rank] > 0).all()
+    assert (optimum.spectrum[optimum.rank :] == 0).all()
+    np.testing.assert_allclose(optimum.spectrum[: optimum.rank], kept - optimum.threshold)
+    # stationarity in the kept values: alpha = (lam / r) sum x
+    assert optimum.threshold == pytest.approx(
+        lam / r * optimum.spectrum.sum(), rel=1e-9, abs=1e-13 * scale * (1 + lam)
+    )
+
+
+def test_spectrum_of_the_worked_example():
+    optimum = shallow.optimal_spectrum([2, 3], 1, 1)
+    assert (optimum.rank, optimum.threshold, optimum.value) == (1, 1.5, 8.5)
+    np.testing.assert_array_equal(optimum.kappa, [3, 2.5])
+    np.testing.assert_array_equal(optimum.spectrum, [1.5, 0])
+    assert shallow.optimal_spectrum([0, 0], 3, 1).rank == 0
+
+
+@examples
+@given(matrices(), st.integers(1, 7), rates, seeds)
+def test_optimal_factors_are_an_equalized_stationary_point_of_the_optimal_value(M, r, lam, seed):
+    U, V = shallow.optimal_factors(M, r, lam)
+    assert U.shape == (M.shape[0], r)
+    assert V.shape == (M.shape[1], r)
+    X = shallow.optimal_product(M, r, lam)
+    np.testing.assert_allclose(U @ V.T, X, atol=1e-12)
+    for F in (U, V):
+        np.testing.assert_allclose((F**2).sum(0), nuclear_norm(X) / r, atol=1e-12)
+    sigma = np.linalg.svd(M, compute_uv=False)
+    _, least = shallow.spectrum_by_nnls(sigma, r, lam)
+    value = shallow.objective(U, V, M, lam)
+    assert value == pytest.approx(least, rel=1e-9, abs=1e-12)
+    for g in shallow.gradient(U, V, M, lam):
+        np.testing.assert_allclose(g, 0, atol=1e-11 * (1 + lam))
+    # nothing near or far does better
+    dU, dV = pair_for(M, r, seed, 200)
+    for size in (1e-3, 0.1, 1):
+        assert shallow.objective(U + size * dU, V + size * dV, M, lam).min() >= value - 1e-12
+    assert shallow.objective(dU, dV, M, lam).min() >= value - 1e-12
+
+
+@examples
+@given(matrices(square=True), st.integers(1, 7), rates, seeds)
+def test_optimal_autoencoder(M, r, lam, seed):
+    rng = np.random.default_rng(seed)
+    M = M @ random_orthogonal(len(M), rng)  # indefinite and not symmetric
+    U = shallow.optimal_autoencoder(M, r, lam)
+    S = (M + M.T) / 2
+    mu = np.linalg.eigvalsh(S)[::-1]
+    x, least = shallow.spectrum_by_nnls(np.maximum(mu, 0), r, lam)
+    value = shallow.tied_objective(U, M, lam)
+    extra = (np.minimum(mu, 0) ** 2).sum() + ((M - S) ** 2).sum()
+    assert value == pytest.approx(least + extra, rel=1e-9, abs=1e-12)
+    np.testing.assert_allclose(np.linalg.eigvalsh(U @ U.T)[::-1], x, atol=1e-11)
+    np.testing.assert_allclose((U**2).sum(0), x.sum() / r, atol=1e-12)
+    np.testing.assert_allclose(shallow.tied_gradient(U, M, lam), 0, atol=1e-10 * (1 + lam))
+    dU = rng.standard_normal((200, *U.shape))
+    for size in (1e-3, 0.1, 1):
+        assert shallow.tied_objective(U + size * dU, M, lam).min() >= value - 1e-12
+
+
+@examples
+@given(matrices(), st.integers(0, 4), seeds)
+def test_equalized_factors(M, extra, seed):
+    W, x, Yt = np.linalg.svd(M, full_matrices=False)
+    U, V = shallow.equalized_factors(W, x, Yt.T, x.size + extra)
+    np.testing.assert_allclose(U @ V.T, M, atol=1e-12)
+    for F in (U, V):
+        np.testing.assert_allclose((F**2).sum(0), x.sum() / (x.size + extra), atol=1e-12)
+
+
+def exact_optimum(sigma, r, lam):
+    """The rules of Theorem 6 as printed (r + lam j, truncated to rank r), in fractions."""
+    sigma, lam = [Fraction(s) for s in sorted(sigma, reverse=True)], Fraction(lam)
+    ranks = range(1, min(r, len(sigma)) + 1)
+    rank = max((j for j in ranks if sigma[j - 1] * (r + lam * j) > lam * sum(sigma[:j])), default=0)
+    total = sum(sigma[:rank])
+    alpha = lam * total / (r + lam * rank)
+    spectrum = [s - alpha for s in sigma[:rank]] + [Fraction(0)] * (len(sigma) - rank)
+    return rank, alpha, spectrum, alpha * total + sum(s * s for s in sigma[rank:])
+
+
+@settings(examples, max_examples=200)
+@given(
+    st.lists(st.floats(0, 10) | st.sampled_from([1.0, 2.0, 3.0]), min_size=1, max_size=8),
+    st.integers(1, 10),
+    rates | st.sampled_from([1e-300, 1e-17, 1e9, 1e17, 1e308]),
+    st.sampled_from([2.0**-400, 1.0, 2.0**400]),
+)
+def test_spectrum_is_right_to_the_last_digits_at_any_rate(sigma, r, lam, scale):
+    sigma = [scale * s for s in sigma if s == 0 or s > 1e-9]
+    sigma = sigma or [scale]
+    optimum = shallow.optimal_spectrum(sigma, r, lam)
+    rank, alpha, spectrum, value = exact_optimum(sigma, r, lam)
+    if optimum.rank != rank:  # only where the last of the values kept is 0 but for rounding
+        last = spectrum[max(rank, 1) - 1] if rank > optimum.rank else optimum.spectrum.min()
+        assert abs(last) * (r + Fraction(lam)) < 1e-14 * r * max(sigma)
+        return
+    # x_rho is a difference of sigma_rho and mu times the gaps, both rounded, over 1 + mu rho
+    rounding = 4 * len(sigma) * 2.0**-52 * max(sigma) / (1 + lam / r * max(rank, 1))
+    tiny = 1e-322  # the spacing of the least floats, some of which lam = 1e308 leads to
+    for x, exact in zip(optimum.spectrum, spectrum, strict=True):
+        assert abs(Fraction(x) - exact) <= Fraction(1, 10**15) * exact + Fraction(
+            rounding
+        ) + Fraction(tiny)
+    assert optimum.threshold == pytest.approx(float(alpha), rel=2e-15, abs=tiny)
+    if scale == 1:
+        assert optimum.value == pytest.approx(float(value), rel=4e-15, abs=tiny)
+
+
+def test_spectrum_at_very_large_rates():
+    equal = shallow.optimal_spectrum(np.ones(5), 5, 1e17)
+    assert equal.rank == 5
+    np.testing.assert_allclose(equal.spectrum, 1e-17, rtol=1e-15)  # 1 / (1 + lam)
+    largest = shallow.optimal_spectrum([3.0, 2, 1], 3, 1e308)
+    assert (largest.rank, largest.value) == (1, 14)
+    at_1e9 = shallow.optimal_spectrum(np.ones(5), 5, 1e9)
+    np.testing.assert_allclose(at_1e9.spectrum, 1 / (1 + 1e9), rtol=1e-15)
+    U, V = shallow.optimal_factors(np.eye(5), 5, 1e17)
+    np.testing.assert_allclose(U @ V.T, 1e-17 * np.eye(5), atol=1e-31)
+
+
+# ---------------------------------------------------------------- edges, scales
+
+
+@pytest.mark.parametrize("exponent", [-200, -100, 0, 100, 200])
+def test_path_norm_and_balance_of_any_scale(exponent):
+    rng = np.random.default_rng(0)
+    U, V = rng.standard_normal((3, 4)), rng.standard_normal((5, 4))
+    scale, apart = 2.0 ** (2 * exponent), 10.0 ** (np.array([1, -1, 0.5, 0]) * exponent)
+    # the product of the scales is 1, as far apart as they are
+    assert shallow.path_norm(U * apart, V / apart) == pytest.approx(shallow.path_norm(U, V))
+    assert shallow.path_norm(scale * U, V) == pytest.approx(scale * shallow.path_norm(U, V))
+    bU, bV = shallow.balance(U * apart, V / apart)
+    np.testing.assert_allclose(bU @ bV.T, U @ V.T, atol=1e-13)
+    np.testing.assert_allclose(np.linalg.norm(bU, axis=0), np.linalg.norm(bV, axis=0))
+    bU, bV = shallow.balance(scale * U, scale * V)
+    np.testing.assert_allclose(bU @ bV.T / scale / scale, U @ V.T, atol=1e-13)
+
+
+def test_path_norm_where_fourth_powers_leave_the_range_of_floats():
+    assert shallow.path_norm([[1e100]], [[1e100]]) == pytest.approx(1e200, rel=1e-15)
+    assert shallow.path_norm([[1e-100]], [[1e-100]]) == pytest.approx(1e-200, rel=1e-15)
+    assert shallow.path_norm([[3e-310, 0]], [[1.0, 5]]) == pytest.approx(3e-310)
+    U, V = shallow.balance([[1e-310]], [[1e308]])
+    np.testing.assert_allclose([U, V], [[[0.1]], [[0.1]]])
+
+
+def test_an_indefinite_second_moment_is_refused_where_it_shows():
+    rng = np.random.default_rng(0)
+    U, V, M = rng.standard_normal((2, 3)), rng.standard_normal((4, 3)), rng.standard_normal((2, 4))
+    C = np.diag([1.0, 1, 1, -1e-9])  # more than rounding
+    with pytest.raises(ValueError, match="C must be positive semidefinite, but it gives a vector"):
+        shallow.regularizer(U, np.eye(4, 3, -1), 1, C)
+    with pytest.raises(ValueError, match="C must be positive semidefinite"):
+        shallow.objective(0 * U, 0 * V, np.eye(2, 4, 2), 1, C)
+    nearly = np.diag([1.0, 1, 1, -1e-11])  # rounding
+    shallow.objective(0 * U, 0 * V, np.eye(2, 4, 2), 1, nearly)
+    for scale, length in ((1e9, 1.0), (1e-9, 1.0), (1.0, 1e6), (1.0, 1e-6)):  # both are relative
+        X = length * np.eye(2, 4, 2)
+        shallow.objective(0 * U, 0 * V, X, 1, scale * nearly)
+        with pytest.raises(ValueError, match="C must be positive semidefinite"):
+            shallow.objective(0 * U, 0 * V, X, 1, scale * C)
+    skewed = np.diag([1.0, 2, 3, 4]) + 1e-12 * np.eye(4, k=1)
+    assert shallow.objective(U, V, M, 1, skewed) == pytest.approx(
+        shallow.objective(U, V, M, 1, np.diag([1.0, 2, 3, 4])), rel=1e-11
+    )
+
+
+def test_the_second_moment_is_not_decomposed(monkeypatch):
+    A = np.random.default_rng(0).standard_normal((30, 30))
+    C, calls = A @ A.T, []
+    for name in ("eigvalsh", "eigh", "svd", "cholesky"):
+        monkeypatch.setattr(np.linalg, name, lambda *a, name=name, **k: calls.append(name))
+    shallow.objective(A[:2, :3], A[:, :3], A[:2], 0.5, C)
+    shallow.regularizer(A[:2, :3], A[:, :3], 0.5, C)
+    assert calls == []
+
+
+@pytest.mark.parametrize("batch", [(), (2,), (2, 3)])
+def test_second_moment_with_batch_axes(batch):
+    rng = np.random.default_rng(0)
+    U, V = rng.standard_normal((*batch, 2, 5)), rng.standard_normal((*batch, 4, 5))
+    M, A = rng.standard_normal((2, 4)), rng.standard_normal((4, 4))
+    values = shallow.objective(U, V, M, 0.3, A @ A.T)
+    penalties = shallow.regularizer(U, V, 0.3, A @ A.T)
+    assert values.shape == penalties.shape == batch
+    for i in np.ndindex(batch):
+        lengths = [(u @ u) * ((A.T @ v) @ (A.T @ v)) for u, v in zip(U[i].T, V[i].T, strict=True)]
+        assert penalties[i] == pytest.approx(0.3 * sum(lengths))
+        loss = (((M - U[i] @ V[i].T) @ A) ** 2).sum()
+        assert values[i] == pytest.approx(loss + 0.3 * sum(lengths))
+
+
+@examples
+@given(matrices(), sizes, rates, seeds)
+def test_the_kernels_of_loops_are_the_checked_functions(M, r, lam, seed):
+    U, V = pair_for(M, r, seed, 2)
+    value, *gradients = shallow.value_and_gradient(U, V, M, lam)
+    np.testing.assert_allclose(value, shallow.objective(U, V, M, lam), rtol=1e-12)
+    np.testing.assert_array_equal(
+        shallow.closed_form_objective(U, V, M, lam), shallow.objective(U, V, M, lam)
+    )
+    for i in range(2):
+        expected = autograd(torch_objective(M, lam), U[i], V[i])
+        for g, e in zip(gradients, expected, strict=True):
+            np.testing.assert_allclose(g[i], e, rtol=1e-11, atol=1e-11)
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (1, 6), (6, 1), (4, 7)])
+@pytest.mark.parametrize("r", [1, 3, 1000])
+@pytest.mark.parametrize("scale", [0.0, 1e-150, 1.0, 1e150])
+def test_optimal_factors_of_any_shape_and_scale(shape, r, scale):
+    M = np.random.default_rng(0).standard_normal(shape)
+    unit = shallow.optimal_product(M, r, 0.7)
+    assert 0 < np.abs(unit).max() < np.inf
+    np.testing.assert_allclose(
+        shallow.optimal_product(scale * M, r, 0.7), scale * unit, rtol=1e-10, atol=1e-13 * scale
+    )
+    U, V = shallow.optimal_factors(scale * M, r, 0.7)
+    np.testing.assert_allclose(U @ V.T, scale * unit, rtol=1e-9, atol=1e-12 * scale)
+    for F in (U, V):
+        norms = np.linalg.norm(F, axis=0)
+        np.testing.assert_allclose(norms, np.sqrt(scale * nuclear_norm(unit) / r), rtol=1e-10)
+    value = shallow.objective(U, V, scale * M, 0.7)
+    sigma = np.linalg.svd(M, compute_uv=False)
+    at_unit_scale = shallow.optimal_spectrum(sigma, r, 0.7).value
+    assert value == pytest.approx(scale**2 * at_unit_scale, rel=1e-9)
+    value = shallow.optimal_spectrum(scale * sigma, r, 0.7).value
+    assert value == pytest.approx(scale**2 * at_unit_scale, rel=1e-9)
+
+
+@pytest.mark.parametrize("scale", [1e-150, 1e150])
+def test_optimal_autoencoder_of_extreme_scale(scale):
+    M = np.random.default_rng(0).standard_normal((5, 5))
+    U, unit = (shallow.optimal_autoencoder(s * M, 8, 0.7) for s in (scale, 1.0))
+    np.testing.assert_allclose(U @ U.T / scale, unit @ unit.T, atol=1e-12)
+
+
+# ---------------------------------------------------------------- as printed
+
+
+@examples
+@given(matrices(), st.integers(1, 6), rates)
+def test_printed_product_differs_by_the_missing_truncation_only(M, r, lam):
+    printed = shallow.optimal_product_as_printed(M, r, lam)
+    W, s, Yt = np.linalg.svd(printed, full_matrices=False)
+    s[r:] = 0
+    np.testing.assert_allclose((W * s) @ Yt, shallow.optimal_product(M, r, lam), atol=1e-11)
+
+
+def test_printed_product_can_have_too_large_a_rank():
+    M = np.diag([3.0, 2])
+    np.testing.assert_allclose(shallow.optimal_product_as_printed(M, 1, 1), np.diag([1.5, 0.5]))
+    np.testing.assert_allclose(shallow.optimal_product(M, 1, 1), np.diag([1.5, 0]), atol=1e-15)
+
+
+@examples
+@given(sizes, sizes, st.floats(0.01, 5), seeds)
+def test_printed_algorithm_3_follows_its_steps(d2, d0, lam, seed):
+    M = np.random.default_rng(seed).standard_normal((d2, d0))
+    W, s, Yt = np.linalg.svd(M)
+    means = [s[:j].mean() for j in range(1, s.size + 1)]
+    bounds = [lam * j * kappa / (1 + lam * j) for j, kappa in enumerate(means, start=1)]
+    rho = max(j for j in range(1, s.size + 1) if s[j - 1] > bounds[j - 1])
+    U, V = shallow.factorize_as_printed(M, lam)
+    kept = sum((s[i] - bounds[rho - 1]) * np.outer(W[:, i], Yt[i]) for i in range(rho))
+    np.testing.assert_allclose(U @ V.T, kept, atol=1e-12)
+    assert U.shape == (d2, rho)
+    np.testing.assert_allclose((V**2).sum(0), nuclear_norm(kept) / rho, rtol=1e-10)
+
+
+def test_printed_algorithm_3_is_suboptimal():
+    M = np.diag([4.0, 2])
+    U, V = shallow.factorize_as_printed(M, 0.5)
+    np.testing.assert_allclose(U @ V.T, np.diag([2.5, 0.5]), atol=1e-14)
+    assert shallow.objective(U, V, M, 0.5) == pytest.approx(6.75)
+    assert shallow.objective(*shallow.optimal_factors(M, 2, 0.5), M, 0.5) == pytest.approx(6)
+    assert shallow.factorize_as_printed(np.diag([3.0, 0.1]), 1)[0].shape == (2, 1)
+    assert shallow.factorize_as_printed([[3.0, 0, 0], [0, 3, 0]], 0.5)[1].shape == (3, 2)
+
+
+# ---------------------------------------------------------------- bad arguments
+
+I, nan = np.eye(2), float("nan")
+
+
+@pytest.mark.parametrize(
+    ("call", "sentence"),
+    [
+        (lambda: shallow.objective(I, I, I, -0.1), "lam must be a number that is at least 0.*-0.1"),
+        (lambda: shallow.objective(I, I, I, nan), "lam must have finite entries"),
+        (lambda: shallow.objective(I, I, np.ones((3, 2)), 1), r"M must have 2 rows.*\(3, 2\)"),
+        (lambda: shallow.objective(I, I, np.ones((2, 3)), 1), r"M must have 2 columns.*\(2, 3\)"),
+        (lambda: shallow.objective(I, I[:, :1], I, 1), "U and V must agree .*number of columns"),
+        (lambda: shallow.objective(I[None], I, I, 1), "U and V must agree in their batch axes"),
+        (lambda: shallow.objective(I * nan, I, I, 1), "U must have finite entries"),
+        (lambda: shallow.objective(I, I, I, 1, np.eye(3)), "C must have 2 rows"),
+        (lambda: shallow.objective(I, I, I, 1, [[0, 1], [0, 0]]), "C must be symmetric"),
+        (lambda: shallow.objective(I, I, I, 1, -I), "C must be positive semidefinite"),
+        (lambda: shallow.objective(I, I, I, 1, I * nan), "C must have finite entries"),
+        (lambda: shallow.regularizer(I, I, 1, [[0, 1], [0, 0]]), "C must be symmetric"),
+        (
+            lambda: shallow.objective(torch.eye(2, requires_grad=True), I, I, 1),
+            "U must be a matrix",
+        ),
+        (lambda: shallow.objective(np.ma.masked_equal(I, 1), I, I, 1), "U must .* some are masked"),
+        (lambda: shallow.regularizer(I, I, -1), "lam must be a number that is at least 0"),
+        (lambda: shallow.regularizer(I, I, 1, np.eye(3)), "C must have 2 rows"),
+        (lambda: shallow.path_norm(I, I[0]), "V must be a matrix or a batch of matrices.*1 axes"),
+        (lambda: shallow.gradient(I, I, I, -1), "lam must be a number that is at least 0"),
+        (lambda: shallow.gradient(I, I, I * nan, 1), "M must have finite entries"),
+        (lambda: shallow.tied_objective(I, np.ones((2, 3)), 1), "M must be a square matrix"),
+        (lambda: shallow.tied_gradient(I, np.ones((2, 3)), 1), "M must be a square matrix"),
+        (lambda: shallow.tied_gradient(I, np.eye(3), 1), "M must have 2 rows"),
+        (lambda: shallow.balance(I, np.ones((2, 3))), "U and V must agree"),
+        (
+            lambda: shallow.optimal_spectrum([1, -1], 1, 1),
+            "every entry of sigma must be at least 0, but it was -1",
+        ),
+        (lambda: shallow.optimal_spectrum([], 1, 1), "sigma must be a non-empty vector"),
+        (lambda: shallow.optimal_spectrum([1], 1.5, 1), "r must be an integer .* but it was 1.5"),
+        (lambda: shallow.optimal_spectrum([1], 0, 1), "r must be an integer that is at least 1"),
+        (lambda: shallow.optimal_spectrum([1], 1, -1), "lam must be a number that is at least 0"),
+        (lambda: shallow.optimal_product(I, 0, 1), "r must be an integer that is at least 1"),
+        (lambda: shallow.optimal_product([1], 1, 1), "M must be a matrix, but it has 1 axes"),
+        (lambda: shallow.optimal_factors(I, 2, nan), "lam must have finite entries"),
+        (lambda: shallow.optimal_factors("M", 2, 1), "M must be a matrix.*real numbers"),
+        (lambda: shallow.optimal_autoencoder(np.ones((2, 3)), 1, 1), "M must be a square matrix"),
+        (lambda: shallow.optimal_autoencoder(I, True, 1), "r must be an integer .* it was True"),
+        (lambda: shallow.optimal_product_as_printed(I, 1, -1), "lam must be a number"),
+        (lambda: shallow.factorize_as_printed(0 * I, 1), "M must not be zero"),
+        (lambda: shallow.factorize_as_printed(I, -1), "lam must be a number that is at least 0"),
+    ],
+)
+def test_bad_arguments_are_named(call, sentence):
+    with pytest.raises(ValueError, match=sentence) as error:
+        call()
+    assert str(error.value).endswith(".")

@@ -1,0 +1,284 @@
+"""Algorithm 1 steps along the gradient of the sampled loss, and trains as a plain loop does."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from helpers.instances import linear_problem as problem
+from runproofs.linalg import isotropic_law
+from runproofs.linear import shallow_training as training
+from runproofs.linear.shallow import gradient, objective, optimal_spectrum
+from runproofs.linear.shallow_training import _sample_masks, progress, sgd_step, train_linear
+from runproofs.masks import expectation
+from runproofs.training import cosine_schedule
+
+seeds = st.integers(0, 2**32 - 1)
+rates = st.floats(0.05, 1)
+sizes = st.integers(1, 5)
+
+
+# ---------------------------------------------------------------- masks
+
+
+def test_sampled_masks_have_the_right_mean_and_follow_their_generator():
+    n, theta = 10**6, 0.3
+    sample = _sample_masks((n,), theta, torch.Generator().manual_seed(0), torch.float32)
+    assert sample.dtype == torch.float32
+    assert set(sample.unique().tolist()) == {0.0, 1.0}
+    # 5 standard errors: a correct sampler fails for fewer than one seed in a million
+    assert abs(sample.mean().item() - theta) < 5 * math.sqrt(theta * (1 - theta) / n)
+    again = _sample_masks((n,), theta, torch.Generator().manual_seed(0), torch.float32)
+    assert torch.equal(sample, again)
+    assert (_sample_masks((1000,), 1, torch.Generator().manual_seed(0)) == 1).all()
+
+
+# ---------------------------------------------------------------- Algorithm 1
+
+
+@given(sizes, sizes, sizes, rates, seeds)
+def test_a_step_follows_the_gradient_of_the_sampled_loss(d2, d0, r, theta, seed):
+    U, V, M, rng = problem(seed, d2, d0, r)
+    x, eta = rng.standard_normal(d0), 0.1
+    y, mask = M @ x, (rng.random(r) < theta).astype(float)
+    Ut, Vt = (torch.tensor(t, requires_grad=True) for t in (U, V))
+    b, xt, yt = (torch.tensor(t) for t in (mask, x, y))
+    loss = ((yt - Ut @ torch.diag(b) @ Vt.T @ xt / theta) ** 2).sum()
+    gU, gV = torch.autograd.grad(loss, (Ut, Vt))
+    new_U, new_V = sgd_step(U, V, x, y, mask, theta, eta)
+    scale = eta * theta / 2
+    atol = 1e-12 * (1 + scale * max(gU.abs().max(), gV.abs().max()).item())
+    np.testing.assert_allclose(new_U, U - scale * gU.numpy(), atol=atol)
+    np.testing.assert_allclose(new_V, V - scale * gV.numpy(), atol=atol)
+
+
+@given(sizes, sizes, sizes, rates, seeds)
+@settings(max_examples=20)
+def test_the_mean_step_follows_the_gradient_of_the_objective(d2, d0, r, theta, seed):
+    U, V, M, rng = problem(seed, d2, d0, r)
+    X, eta = isotropic_law(d0, rng), 0.1
+
+    def moved(mask):
+        n = len(X)
+        batch = [np.broadcast_to(t, (n, *t.shape)).copy() for t in (U, V, mask)]
+        steps = sgd_step(*batch[:2], X, X @ M.T, batch[2], theta, eta)
+        return np.concatenate([t.numpy().mean(axis=0) for t in steps])
+
+    expected = expectation(moved, r, theta)
+    gU, gV = gradient(U, V, M, (1 - theta) / theta)
+    descent = np.concatenate([U, V]) - eta * theta / 2 * np.concatenate([gU, gV])
+    np.testing.assert_allclose(expected, descent, atol=1e-11 * (1 + np.abs(descent).max()))
+
+
+def test_a_step_over_any_batch_axes_is_the_step_of_each_and_changes_no_argument():
+    rng = np.random.default_rng(0)
+    U, V = (torch.tensor(rng.standard_normal((2, 3, d, 4))) for d in (6, 5))
+    x, y = (torch.tensor(rng.standard_normal((2, 3, d))) for d in (5, 6))
+    mask = torch.tensor(rng.integers(0, 2, (2, 3, 4))).double()
+    kept = U.clone(), V.clone()
+    new_U, new_V = sgd_step(U, V, x, y, mask, 0.5, 0.1)
+    assert torch.equal(U, kept[0])
+    assert torch.equal(V, kept[1])
+    for i in np.ndindex(2, 3):
+        one_U, one_V = sgd_step(U[i], V[i], x[i], y[i], mask[i], 0.5, 0.1)
+        torch.testing.assert_close(new_U[i], one_U, rtol=1e-13, atol=1e-13)
+        torch.testing.assert_close(new_V[i], one_V, rtol=1e-13, atol=1e-13)
+
+
+def start(runs=3, d2=6, d0=5, r=4, seed=0, dtype=torch.float64):
+    """Generator, target and starting factors of some training runs."""
+    g = torch.Generator().manual_seed(seed)
+    U, V = (torch.randn(runs, d, r, generator=g, dtype=dtype) / math.sqrt(d) for d in (d2, d0))
+    M = torch.randn(d2, d0, generator=g, dtype=dtype) / 3
+    return g, M.numpy(), U, V
+
+
+@pytest.mark.parametrize("source", ["normal", "inputs"])
+def test_batched_training_agrees_with_a_plain_loop_on_the_same_randomness(source):
+    theta, steps, eta = 0.6, 300, cosine_schedule(0.05, 300)  # 300 is no multiple of the chunk
+    g, M, U0, V0 = start()
+    inputs = isotropic_law(5) if source == "inputs" else None
+    state = g.get_state()
+    trained = train_linear(M, theta, U0, V0, steps=steps, step_size=eta, generator=g, inputs=inputs)
+    g.set_state(state)
+    tensor = None if inputs is None else torch.tensor(inputs)
+    draws = list(training._draws(torch.tensor(M), theta, U0, steps, g, tensor))
+    assert len(draws) == steps
+    for run in range(len(U0)):
+        U, V = U0[run].numpy(), V0[run].numpy()
+        for t, draw in enumerate(draws):
+            x, y, b = (a[run, 0].numpy() for a in draw)
+            np.testing.assert_allclose(y, M @ x, atol=1e-14)
+            e = U @ np.diag(b) @ V.T @ x / theta - y
+            U, V = (
+                U - eta(t) * np.outer(e, x) @ V @ np.diag(b),
+                V - eta(t) * np.outer(x, e) @ U @ np.diag(b),
+            )
+        np.testing.assert_allclose(trained.U[run], U, atol=1e-12)
+        np.testing.assert_allclose(trained.V[run], V, atol=1e-12)
+    assert not np.allclose(trained.U, U0, atol=1e-2)
+
+
+def test_draws_have_the_law_that_is_asked_for():
+    g, M, U, _ = start(runs=50)
+    x, _, mask = (torch.cat(t) for t in zip(*training._draws(torch.tensor(M), 0.3, U, 1000, g)))  # noqa: B905
+    n = 50 * 1000  # 5 standard errors each
+    assert (x.mean(0).abs() < 5 / math.sqrt(n)).all()
+    assert (x.var(0) - 1).abs().max() < 5 * math.sqrt(2 / n)
+    assert (mask.mean(0) - 0.3).abs().max() < 5 * math.sqrt(0.21 / n)
+    law = torch.tensor(isotropic_law(5))
+    drawn = torch.cat([x for x, _, _ in training._draws(torch.tensor(M), 0.3, U, 1000, g, law)])
+    atoms, counts = drawn.reshape(-1, 5).unique(dim=0, return_counts=True)
+    assert torch.equal(atoms, law.unique(dim=0))
+    assert (counts / n - 0.1).abs().max() < 5 * math.sqrt(0.09 / n)
+
+
+def test_training_is_determined_by_its_generator_and_leaves_its_start_alone():
+    results = []
+    for seed in (1, 1, 2):
+        _, M, U, V = start()
+        kept = U.clone(), V.clone()
+        g = torch.Generator().manual_seed(seed)
+        results.append(train_linear(M, 0.5, U, V, steps=100, step_size=0.02, generator=g))
+        assert torch.equal(U, kept[0])
+        assert torch.equal(V, kept[1])
+    assert torch.equal(results[0].U, results[1].U)
+    assert torch.equal(results[0].V, results[1].V)
+    assert not torch.allclose(results[0].U, results[2].U)
+
+
+def test_observing_changes_nothing_and_reports_the_asked_times():
+    lam = 1.0
+    g, M, U, V = start()
+    state = g.get_state()
+    options = {"steps": 130, "step_size": 0.02, "generator": g}
+    plain = train_linear(M, 0.5, U, V, **options)
+    assert plain.times.size == 0
+    assert plain.observed == {}
+    g.set_state(state)
+    watched = train_linear(M, 0.5, U, V, **options, every=50, observe=progress(M, lam))
+    assert torch.equal(plain.U, watched.U)
+    assert watched.times.tolist() == [0, 50, 100, 130]
+    assert {k: v.shape for k, v in watched.observed.items()} == {
+        "objective": (4, 3),
+        "score_variance": (4, 3),
+    }
+    final = watched.U.numpy(), watched.V.numpy()
+    np.testing.assert_allclose(watched.observed["objective"][-1], objective(*final, M, lam))
+    scores = np.linalg.norm(final[0], axis=1) * np.linalg.norm(final[1], axis=1)
+    np.testing.assert_allclose(watched.observed["score_variance"][-1], scores.var(axis=1))
+    g.set_state(state)
+    listed = train_linear(M, 0.5, U, V, **options, every=[7, 50], observe=progress(M, lam))
+    assert listed.times.tolist() == [0, 7, 50, 130]
+    g.set_state(state)
+    raw = train_linear(M, 0.5, U, V, **options, every=130, observe=lambda U, V: {"U": U})
+    assert torch.equal(torch.tensor(raw.observed["U"][0]), U)  # a copy, not a view of the last U
+
+
+def test_float32_runs_follow_float64_ones():
+    g, M, U, V = start(dtype=torch.float32)
+    law = isotropic_law(5)  # the same atoms in both precisions
+    state = g.get_state()
+    single = train_linear(M, 1, U, V, steps=200, step_size=0.02, generator=g, inputs=law)
+    g.set_state(state)
+    double = train_linear(
+        M, 1, U.double(), V.double(), steps=200, step_size=0.02, generator=g, inputs=law
+    )
+    assert single.U.dtype == torch.float32
+    torch.testing.assert_close(single.U.double(), double.U, rtol=0, atol=1e-5)
+
+
+def test_training_reaches_the_closed_form_optimum():
+    lam, r, steps = 1.0, 3, 6000
+    sigma = np.exp(-0.5 * np.arange(5))
+    g, _, U, V = start(runs=20, d2=6, d0=5, r=r)
+    M = np.zeros((6, 5))
+    np.fill_diagonal(M, sigma)
+    trained = train_linear(
+        M, 1 / (1 + lam), U, V, steps=steps, step_size=cosine_schedule(0.05, steps),
+        generator=g, every=steps, observe=progress(M, lam),
+    )  # fmt: skip
+    optimum = optimal_spectrum(sigma, r, lam).value
+    reached = trained.observed["objective"][-1]
+    assert (reached >= optimum * (1 - 1e-12)).all()
+    assert reached.mean() < 1.02 * optimum
+    assert trained.observed["objective"][0].mean() > 1.5 * optimum
+
+
+def test_progress_of_diverging_runs_is_recorded():
+    g, M, U, V = start()
+    trained = train_linear(
+        M, 0.5, U, V, steps=200, step_size=10.0, generator=g, every=1, observe=progress(M, 1.0)
+    )
+    assert trained.observed["objective"].shape == (201, 3)
+    assert np.isfinite(trained.observed["objective"][0]).all()
+    assert not np.isfinite(trained.observed["objective"][-1]).any()
+
+
+def test_progress_counts_the_regularizer_once_for_every_lam():
+    _, M, U, V = start()
+    for lam in (0.0, 0.3, 2.0):
+        observed = progress(M, lam)(U, V)["objective"]
+        penalty = (U**2).sum(1) * (V**2).sum(1)
+        loss = ((torch.tensor(M) - U @ V.mT) ** 2).sum((1, 2))
+        np.testing.assert_allclose(observed, loss + lam * penalty.sum(1), rtol=1e-12)
+
+
+# ---------------------------------------------------------------- bad arguments
+
+G = torch.Generator()
+U, V = np.ones((2, 3)), np.ones((4, 3))
+TU, TV, TM = torch.ones(5, 2, 3), torch.ones(5, 4, 3), np.ones((2, 4))
+
+
+def train(M=TM, theta=0.5, U=TU, V=TV, **changed):
+    given = {"steps": 2, "step_size": 0.1, "generator": G}
+    return train_linear(M, theta, U, V, **{**given, **changed})
+
+
+@pytest.mark.parametrize(
+    ("call", "name"),
+    [
+        (lambda: _sample_masks((2,), 0, G), "theta"),
+        (lambda: _sample_masks((2,), 0.5, 7), "generator"),
+        (lambda: sgd_step(U, V, np.ones(4), np.ones(2), np.ones(3), -0.1, 0.1), "theta"),
+        (lambda: sgd_step(U, V, np.ones(5), np.ones(2), np.ones(3), 0.5, 0.1), "x must"),
+        (lambda: sgd_step(U, V, np.ones(4), np.ones(1), np.ones(3), 0.5, 0.1), "y must"),
+        (lambda: sgd_step(U, V, np.ones(4), np.ones(2), np.ones(1), 0.5, 0.1), "mask must"),
+        (lambda: sgd_step(U * np.nan, V, np.ones(4), np.ones(2), np.ones(3), 0.5, 0.1), "U must"),
+        (lambda: sgd_step(U, V, np.ones(4), np.ones(2), np.ones(3), 0.5, 0), "step_size"),
+        (lambda: progress(TM, -1.0), "lam must be a number that is at least 0"),
+        (lambda: progress([1.0], 1.0), "M must be a matrix"),
+        (lambda: train(theta=0), "theta"),
+        (
+            lambda: train(step_size=lambda t: 0.1 - t),
+            "step_size must be finite .* at 1 it was -0.9",
+        ),
+        (lambda: train(step_size=lambda t: math.nan), "step_size must be finite .* at 0"),
+        (lambda: train(observe=lambda *_: None), "observe must return a dict .* it gave None"),
+        (lambda: train(inputs=np.ones((0, 4))), "inputs must not be empty"),
+        (lambda: train(steps=0), "steps"),
+        (lambda: train(every=0), "every"),
+        (lambda: train(every=[5, 0.5]), "every"),
+        (lambda: train(step_size=-1), "step_size"),
+        (lambda: train(generator=None), "generator"),
+        (lambda: train(M=TM.T), "M"),
+        (lambda: train(U=TU[0]), "U"),
+        (lambda: train(V=TV.double()), "dtype"),
+        (lambda: train(V=TV[..., :2]), "columns"),
+        (lambda: train(U=TU.numpy()), "U must be a tensor"),
+        (lambda: train(V=TV * math.inf), "V must be a tensor"),
+        (lambda: train(inputs=np.ones((3, 5))), "inputs"),
+    ],
+)
+def test_bad_arguments_are_named(call, name):
+    with pytest.raises(ValueError, match=name):
+        call()
+
+
+def test_the_bad_calls_differ_from_a_good_one():
+    assert train().U.shape == (5, 2, 3)
+    sgd_step(U, V, np.ones(4), np.ones(2), np.ones(3), 0.5, 0.1)

@@ -1,0 +1,53 @@
+"""Dropout with a rate that grows with the size, and exact optimal values."""
+
+from decimal import Decimal
+from fractions import Fraction as F
+
+import numpy as np
+import pytest
+
+from runproofs.linear import shallow, variable_rate
+
+
+def test_values_by_hand():
+    values = [variable_rate.optimum_over_supports([3, 2, 1], r, 1)[0] for r in (1, 2, 3, 6, 12)]
+    assert values == [F(19, 2), F(29, 4), 6, 4, F(12, 5)]
+    assert variable_rate.optimum_over_supports([1, 2, 3], 1, 1) == (F(19, 2), [F(3, 2), 0, 0])
+    assert variable_rate.optimum_over_supports(np.array([3, 2, 1]), 2, 1)[0] == F(29, 4)
+    assert variable_rate.optimum_over_supports([0, 0], 3, 5) == (0, [0, 0])
+    assert variable_rate.optimum_over_supports([2, F(1, 2)], 2, 0) == (0, [2, F(1, 2)])
+
+
+def test_the_closed_form_agrees():
+    rng = np.random.default_rng(5)
+    for _ in range(40):
+        sigma = [F(int(n), 4) for n in rng.integers(0, 13, size=rng.integers(1, 6))]
+        r, lam = int(rng.integers(1, 8)), F(int(rng.integers(0, 30)), 5)
+        value, x = variable_rate.optimum_over_supports(sigma, r, lam)
+        assert isinstance(value, F)
+        known = shallow.optimal_spectrum([float(s) for s in sigma], r, float(lam))
+        assert float(value) == pytest.approx(known.value, rel=1e-12, abs=1e-12)
+        assert [float(t) for t in x] == pytest.approx(known.spectrum, rel=1e-12, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("sigma", "r", "lam"),
+    [
+        ([], 1, 1),
+        ([1] * 13, 1, 1),
+        ([-1], 1, 1),
+        ([0.5], 1, 1),
+        (["1"], 1, 1),
+        ([1], 0, 1),
+        ([1], 1, -1),
+        ([1], 1, 0.5),
+        ([float("nan")], 1, 1),
+        ([None], 1, 1),
+        ([Decimal("0.1")], 1, 1),
+        ([True], 1, 1),
+        (3, 1, 1),
+    ],
+)
+def test_bad_arguments_are_named(sigma, r, lam):
+    with pytest.raises(ValueError, match=r"^(sigma|every entry of sigma|r|lam) must"):
+        variable_rate.optimum_over_supports(sigma, r, lam)

@@ -1,0 +1,116 @@
+"""`make test-notebooks`: downloaded notebooks run where there is no clone.
+
+The library's wheel is made and installed into an empty environment, which borrows the other
+packages from this one; some notebooks as the built site offers them are put into an empty folder,
+and nbval runs them there (`--nbval-lax`: nothing fails; `make reproduce` compares the outputs).
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+import venv
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+OFFERED = ROOT / "_build" / "html" / "_sources" / "book"
+PAGES = (
+    "index",
+    "ch1_preliminaries/index",
+    "ch2_shallow_linear/autoencoders",
+    "ch3_deep_linear/recorded_runs",
+    "ch6_adversarial/worst_cases",
+)
+
+
+@pytest.fixture(scope="module")
+def python(tmp_path_factory):
+    """The interpreter of an environment with the library from its wheel, far from the clone."""
+    folder = tmp_path_factory.mktemp("elsewhere")
+    wheel = next((ROOT / "_build" / "html" / "_static").glob("runproofs-*.whl"), None)
+    if wheel is None:
+        pytest.exit(
+            "There is no wheel on the site: build the book first (make book).", returncode=2
+        )
+    venv.create(folder / "venv", with_pip=True)
+    inside = folder / "venv" / "bin" / "python"
+    where = [inside, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"]
+    packages = Path(
+        subprocess.run(where, check=True, capture_output=True, text=True).stdout.strip()
+    )
+    (packages / "borrowed.pth").write_text(f"{sysconfig.get_path('purelib')}\n")
+    install = ["-m", "pip", "install", "-q", "--no-deps", "--no-index", "--ignore-installed", wheel]
+    subprocess.run([inside, *install], check=True)
+    return inside
+
+
+@pytest.fixture
+def empty(tmp_path, monkeypatch):
+    for name in ("PYTHONPATH", "HEURISTICS_DATA"):
+        monkeypatch.delenv(name, raising=False)
+    return tmp_path
+
+
+def run(command, folder):
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True)
+
+
+def test_the_library_lies_elsewhere_and_knows_claims_and_results(python, empty):
+    program = (
+        "import runproofs; from runproofs.book.register import register; "
+        "from runproofs.book.sabotage import sabotages; from runproofs import reproductions; "
+        "stored = [one.stored() for one in reproductions.discover().values() if not one.not_run]; "
+        "print(runproofs.__file__, len(register()), len(sabotages()), all(map(bool, stored)))"
+    )
+    ran = run([python, "-c", program], empty)
+    assert ran.returncode == 0, ran.stderr
+    where, claims, sabotages, stored = ran.stdout.split()
+    assert Path(where).is_relative_to(python.parents[1])
+    assert int(claims) > 400
+    assert int(sabotages) > 400
+    assert stored == "True"
+
+
+@pytest.mark.parametrize("module", ["saboteur", "knobs"])
+def test_what_needs_a_clone_says_so(python, empty, module):
+    ran = run([python, "-m", f"runproofs.book.{module}"], empty)
+    assert ran.returncode == 1
+    assert "needs a clone of the book" in ran.stderr
+    assert "Traceback" not in ran.stderr
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_downloaded_notebook_runs_in_an_empty_folder(python, empty, page):
+    shutil.copy(OFFERED / f"{page}.ipynb", empty / "page.ipynb")
+    assert "myst_nb" not in (empty / "page.ipynb").read_text("utf-8"), "no reader has it"
+    nbval = ["--nbval-lax", "--nbval-current-env", "--nbval-cell-timeout=120", "page.ipynb"]
+    ran = run([python, "-m", "pytest", "-q", "-p", "no:cacheprovider", *nbval], empty)
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    assert os.listdir(empty) == ["page.ipynb"]
+
+
+def build(what, folder, target):
+    """A wheel or an sdist of the project in a folder; returns the file."""
+    ran = run([sys.executable, "-m", "hatchling", "build", "-t", what, "-d", target], folder)
+    assert ran.returncode == 0, ran.stderr
+    return next(target.glob("runproofs-*"))
+
+
+def test_the_sdist_makes_the_same_wheel(tmp_path):
+    """And both have every stored result."""
+    clone = tmp_path / "clone"
+    for name in run(["git", "ls-files"], ROOT).stdout.splitlines():
+        (clone / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / name, clone / name)
+    shutil.unpack_archive(build("sdist", clone, tmp_path / "sdist"), tmp_path / "unpacked")
+    [unpacked] = (tmp_path / "unpacked").iterdir()
+    wheels = [build("wheel", folder, tmp_path / folder.name) for folder in (clone, unpacked)]
+    ours, theirs = [set(zipfile.ZipFile(wheel).namelist()) for wheel in wheels]
+    assert ours == theirs
+    assert all(name.startswith("runproofs") for name in ours), "what builds the site stays here"
+    results = {path.name for path in (ROOT / "book" / "results").glob("*.npz")}
+    assert results == {Path(name).name for name in ours if "/_book/results/" in name}
