@@ -27,8 +27,9 @@ from typing import NamedTuple
 import runproofs
 from runproofs import reproductions
 from runproofs.book.experiments import RESULTS
+from runproofs.book.pages import cells
 from runproofs.book.provenance import imported_names, reached
-from runproofs.book.register import BOOK, CELL, NOT_RUN, register
+from runproofs.book.register import BOOK, NOT_RUN, register
 from runproofs.book.sabotage import invitations
 
 PACKAGES = ("matplotlib", "numpy", "pillow", "scikit-learn", "scipy", "sympy", "torch")
@@ -101,10 +102,10 @@ class Code(NamedTuple):
 @cache
 def read(text: str) -> Code:
     """The cells of a page with this text; what Python cannot read counts as doing ANYTHING."""
-    cells = list(CELL.finditer(text))
-    program = "\n".join(cell["code"] for cell in cells)
+    found = cells(text)
+    program = "\n".join(cell.code for cell in found)
     try:
-        tree = ast.parse(program if text.count("{code-cell}") == len(cells) else ANYTHING)
+        tree = ast.parse(program if text.count("{code-cell}") == len(found) else ANYTHING)
     except SyntaxError:  # a command of IPython
         tree = ast.parse(ANYTHING)
     imported, names, strings, claims = set(), set(), set(), 0
@@ -122,7 +123,7 @@ def read(text: str) -> Code:
             case ast.Call(ast.Name("claim") | ast.Attribute(attr="claim"), [ast.Constant(), *_]):
                 claims -= 1
     names |= {part for name in imported for part in name.split(".")}
-    not_run = [NOT_RUN.findall(cell["options"]) for cell in cells]
+    not_run = [NOT_RUN.findall(cell.options) for cell in found]
     return Code(imported, names, strings, claims > 0, repr(not_run))
 
 

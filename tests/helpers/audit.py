@@ -7,6 +7,7 @@ library's programs and the register's files, of which it prints the entries: cla
 import json
 import os
 import sys
+import sysconfig
 from pathlib import Path
 
 seen = {"modules": set(), "files": set(), "claims": set(), "broken": set()}
@@ -20,7 +21,7 @@ def hook(event, arguments):
 
 sys.addaudithook(hook)
 
-from runproofs.book import register, sabotage  # noqa: E402, after the hook
+from runproofs.book import pages, register, sabotage  # noqa: E402, after the hook
 
 
 class Register(dict):
@@ -53,7 +54,7 @@ sabotage.invitations = asked
 before = set(sys.modules)
 path = Path(sys.argv[1]).resolve()
 os.chdir(path.parent)
-cells = [cell["code"] for cell in register.CELL.finditer(path.read_text("utf-8"))]
+cells = [cell.code for cell in pages.cells(path.read_text("utf-8"))]
 seen["files"].discard(str(path))  # unless a cell opens it, too
 names = {"__name__": "__main__"}
 output, sys.stdout = sys.stdout, open(os.devnull, "w")  # noqa: SIM115
@@ -62,6 +63,7 @@ for cell in cells:
 
 BOOK = register.BOOK
 known = [Path(__file__), Path(register.__file__).parents[1], BOOK / "claims", BOOK / "sabotage"]
+known += [Path(sysconfig.get_path(kind)) for kind in ("purelib", "platlib")]
 seen["files"] = {
     Path(os.path.relpath(file, BOOK)).as_posix()
     for file in map(Path, seen["files"] - {os.path.abspath(folder) for folder in sys.path})

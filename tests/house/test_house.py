@@ -48,7 +48,7 @@ def arrows():
     graph = {}
     for name, path in files.items():
         package = name if path.stem == "__init__" else name.rpartition(".")[0]
-        found = provenance._imported(ast.parse(path.read_text("utf-8")), package)
+        found = provenance.imported_names(ast.parse(path.read_text("utf-8")), package)
         graph[name] = {other for other in found if other in files and other != name}
     return graph
 

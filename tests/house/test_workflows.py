@@ -44,7 +44,7 @@ def in_gate():
     return found
 
 
-NO_CHECK = {"lab", "page", "paper", "restamp", "pictures", "grade", "clean", "pins"}
+NO_CHECK = {"lab", "page", "paper", "restamp", "pictures", "readme", "grade", "clean", "pins"}
 PART_OF = {"lint": "test", "coursework": "test-coursework"}
 
 
