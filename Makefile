@@ -3,7 +3,7 @@
 # make page      run one page: make page PAGE=book/ch2_shallow_linear/digits.md
 # make lab       after make book, open its notebooks, in copies that are yours (_build/lab)
 # make pdf       the book on paper, with LaTeX, after make book (_build/latex/book.pdf)
-# make reproduce run the published notebooks again and compare every output (KERNELS=other: with
+# make reproduce run the published notebooks again and compare what they print (KERNELS=other: with
 #                the arithmetic of an older processor)
 # make paper     the experiments at the sources' scale, where they are not stored: FIGURE=figure-2-3
 #                for one, FRESH=1 to compute it anyway, JOBS=2 for two settings at once,
