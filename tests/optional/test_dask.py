@@ -19,11 +19,10 @@ def cluster():
         yield cluster
 
 
-def worker(k):
-    return k**2, os.getpid()
-
-
 def test_a_sweep_is_the_same_on_two_workers(cluster):
+    def worker(k):  # sent as it is: the workers do not find this file
+        return k**2, os.getpid()
+
     with Client(cluster), joblib.parallel_config("dask"):
         found, processes = zip(*sweep(worker, [{"k": k} for k in range(20)]), strict=True)
     assert found == tuple(k**2 for k in range(20))
