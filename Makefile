@@ -43,7 +43,7 @@ OTHER_KERNELS := OPENBLAS_CORETYPE=Sandybridge ATEN_CPU_CAPABILITY=default
 NEWEST := _build/newest
 OF_SPHINX := sphinx myst-parser myst-nb sphinx-book-theme sphinx-proof sphinx-exercise sphinx-design \
   sphinx-copybutton sphinx-togglebutton sphinx-external-toc sphinxcontrib-bibtex
-LATEX := texlive-xetex latexmk fonts-lmodern fonts-dejavu-core
+LATEX := texlive-xetex texlive-fonts-recommended latexmk fonts-lmodern fonts-dejavu-core
 export OMP_NUM_THREADS ?= 1
 export JUPYTER_PREFER_ENV_PATH := 1
 
@@ -86,7 +86,7 @@ pdf: .latex book
 .PHONY: .latex
 .latex:
 	@command -v xelatex > /dev/null && command -v latexmk > /dev/null && \
-	  kpsewhich latinmodern-math.otf DejaVuSans.ttf > /dev/null || \
+	  kpsewhich latinmodern-math.otf DejaVuSans.ttf pzdr.tfm > /dev/null || \
 	  { echo "LaTeX is missing; on Debian: apt install $(LATEX)"; exit 1; }
 
 reproduce: book

@@ -1,8 +1,9 @@
 from pathlib import Path
 
-import browse
 import pytest
 from playwright.sync_api import sync_playwright
+
+from browser import browse
 
 
 def pytest_addoption(parser):

@@ -3,9 +3,10 @@
 `make test-site` judges all pages, with TENTH=n a tenth of them.
 """
 
-import browse
 import pytest
 from axe_playwright_python.base import AXE_SCRIPT
+
+from browser import browse
 
 GRAVE = {"serious", "critical"}
 # What MathJax draws in a sentence is MathJax's; the parts of a block of code have a few colours,

@@ -2,8 +2,9 @@
 
 from contextlib import ExitStack
 
-import browse
 import pytest
+
+from browser import browse
 
 WIDE = """() => [...document.querySelectorAll(".bd-article :is(.math, table, .erratum)")]
   .filter((box) => box.clientWidth)

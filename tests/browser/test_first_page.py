@@ -2,8 +2,9 @@
 
 import re
 
-import browse
 import pytest
+
+from browser import browse
 
 FIRST = "book/index.html"
 BOTTOM = "(name) => document.querySelector(name).getBoundingClientRect().bottom"

@@ -11,12 +11,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from socket import socket
 
-import browse
 import nbformat
 import pytest
 
 from booksite import lab
 from booksite.notebooks import FOR_LAB
+from browser import browse
 
 RAW = re.compile(r"\{[a-z:+-]+\}`|^[\s>]*:::|`{3}\s*\{", re.M)  # a role, a directive
 CHAPTER = "Dropout in shallow linear networks"

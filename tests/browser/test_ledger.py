@@ -2,8 +2,7 @@
 
 import re
 
-import browse
-
+from browser import browse
 from runproofs.book.register import register
 from runproofs.book.sabotage import invitations
 

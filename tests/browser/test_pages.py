@@ -1,7 +1,8 @@
 """Every page of the built site opens without a complaint (see browse.py for what is looked at)."""
 
-import browse
 import pytest
+
+from browser import browse
 
 
 def pytest_generate_tests(metafunc):

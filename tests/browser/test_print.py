@@ -2,8 +2,9 @@
 
 from io import BytesIO
 
-import browse
 from pypdf import PdfReader
+
+from browser import browse
 
 PAGE = "book/ch2_shallow_linear/two_layer.html"
 ERRATA = "book/back/errata.html"

@@ -2,8 +2,9 @@
 
 import re
 
-import browse
 import pytest
+
+from browser import browse
 
 WIDE = "book/ch2_shallow_linear/two_layer.html"  # wide displays, solutions, pictures, a player
 CUT = """() => [...document.querySelectorAll("div.math mjx-container")]

@@ -3,8 +3,9 @@
 from importlib.util import find_spec
 from pathlib import Path
 
-import browse
 import pytest
+
+from browser import browse
 
 MATHJAX = Path(find_spec("sphinx-mathjax-offline").origin).parent / "static" / "mathjax"
 TYPESET = '<script defer src="mathjax/tex-chtml.js"></script>'

@@ -1,7 +1,8 @@
 """Who looks for a statement by its number or name finds it first, where it is stated."""
 
-import browse
 import pytest
+
+from browser import browse
 
 FIRST = "#search-results li a"
 

@@ -3,8 +3,9 @@
 Measured as a reader meets the page: 1280 px wide, proofs and checks folded.
 """
 
-import browse
 import pytest
+
+from browser import browse
 
 SCREENS = 15  # of 900 px
 CODE = 1 / 4  # of the height

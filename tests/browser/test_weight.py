@@ -2,7 +2,7 @@
 
 import re
 
-import browse
+from browser import browse
 
 HEAVIEST = 600_000  # bytes of HTML
 IMAGE = re.compile(r'<img [^>]*src="[^":]*_images/[^"]+\.png"[^>]*>')

@@ -20,8 +20,8 @@ from statistics import median
 from threading import Thread
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "tests" / "browser"))
-import browse  # noqa: E402
+sys.path.insert(0, str(ROOT / "tests"))
+from browser import browse  # noqa: E402
 
 SITE = ROOT / "_build" / "html"
 COMMAND = ["npx", "--yes", "lighthouse@13.5.0"]
