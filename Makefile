@@ -79,7 +79,8 @@ lab: $(LAB)/overrides.json book
 
 pdf: .latex book
 	$(BIN)/jupyter-book build --builder latex -W -n --keep-going .
-	cd _build/latex && latexmk -pdfxe -silent -interaction=nonstopmode book.tex
+	@# -g: also where nothing has changed since a run that failed, for a package that was missing.
+	cd _build/latex && latexmk -g -pdfxe -silent -interaction=nonstopmode book.tex
 	$(BIN)/python tests/tools/pdf.py
 	@echo "The book on paper: _build/latex/book.pdf"
 
