@@ -1,9 +1,9 @@
 """The pictures of the README are those that the first page draws."""
 
 import pytest
-import readme_pictures as pictures
 
 from browser import browse
+from browser import readme_pictures as pictures
 
 PICTURES = sorted(pictures.TOUR.glob("*.png"))
 ALIKE = 0.1  # percent of the pixels; an arrow that is lost makes twice that
