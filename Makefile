@@ -16,7 +16,8 @@
 # make test-site check every built page in headless Chromium (TENTH=n: axe judges a tenth)
 # make test-links  ask other sites whether the book's links to them still lead somewhere
 # make pictures  write the pictures of the README as the first page draws them
-# make test-notebooks run downloaded notebooks in an empty folder, with the library from its wheel
+# make test-notebooks run the downloaded notebooks (TENTH=n: a tenth) in an empty folder, with the
+#                library from its wheel
 # make test-recipe  follow "Add a claim" of CONTRIBUTING.md in a copy, and leave out each step once
 # make lighthouse judge a page of each kind, as on a phone (PAGE=back/ledger.html for one, RUNS=3 for
 #                the middle of three); needs Node's npx, which fetches Lighthouse
@@ -45,6 +46,7 @@ OF_SPHINX := sphinx myst-parser myst-nb sphinx-book-theme sphinx-proof sphinx-ex
   sphinx-copybutton sphinx-togglebutton sphinx-external-toc sphinxcontrib-bibtex
 LATEX := texlive-xetex texlive-fonts-recommended latexmk fonts-lmodern fonts-dejavu-core
 export OMP_NUM_THREADS ?= 1
+export MPLCONFIGDIR ?= $(CURDIR)/.venv/matplotlib
 export JUPYTER_PREFER_ENV_PATH := 1
 
 .PHONY: book test page lint lab pdf reproduce paper restamp sabotage knobs bench readme test-site test-links test-newest test-agreement test-convex test-dask test-data coursework grade test-coursework mutants pins clean pictures test-notebooks test-recipe lighthouse
@@ -75,7 +77,7 @@ lint: .venv/.done
 
 lab: $(LAB)/overrides.json book
 	$(BIN)/python -m booksite
-	$(BIN)/jupyter lab _build/lab/index.ipynb
+	$(BIN)/jupyter lab $(if $(filter 0,$(shell id -u)),--allow-root) _build/lab/index.ipynb
 
 pdf: .latex book
 	$(BIN)/jupyter-book build --builder latex -W -n --keep-going .
@@ -124,7 +126,7 @@ pictures: book
 	$(BIN)/python tests/browser/readme_pictures.py _build/jupyter_execute/book/index.ipynb
 
 test-notebooks: .venv/.done book
-	$(BIN)/pytest tests/optional/test_downloads.py
+	$(if $(TENTH),TENTH=$(TENTH)) $(BIN)/pytest -n 2 tests/optional/test_downloads.py
 
 test-recipe: .venv/.done
 	$(BIN)/pytest -n 2 tests/optional/test_recipe.py
@@ -180,6 +182,8 @@ clean:   # all but the copies that make lab opened, which are the reader's
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11, 5) and "Python 3.11.5 or newer is needed; name one with make PYTHON=...")'
 	$(PYTHON) -m venv .venv
 	$(BIN)/pip install --disable-pip-version-check -q -r requirements.txt -c constraints.txt
+	@# Matplotlib makes its list of fonts once; where that is slow, it says so on a page.
+	$(BIN)/python -c "import matplotlib.font_manager"
 	@touch $@
 
 .venv/.%: requirements-%.txt .venv/.done

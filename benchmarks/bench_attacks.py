@@ -42,14 +42,12 @@ def trained_network():
 
 
 def others(norm, model, x, y, eps, step, steps):
-    """The same attack by the packages of the field; None for one that is not installed."""
-    yield "foolbox", None
+    """The same attack by those packages of the field that are installed."""
     if foolbox:
         wrapped = foolbox.PyTorchModel(model, bounds=(0, 1), device="cpu")
         attack = {math.inf: foolbox.attacks.LinfPGD, 2: foolbox.attacks.L2PGD}[norm]
         attack = attack(abs_stepsize=step, steps=steps, random_start=False)
         yield "foolbox", lambda: attack(wrapped, x, y, epsilons=eps)[1]
-    yield "torchattacks", None
     if torchattacks:
         kind = {math.inf: torchattacks.PGD, 2: torchattacks.PGDL2}[norm]
         yield (
@@ -72,7 +70,8 @@ def pgd():
         ours = partial(
             attacks.pgd, model, x, y, norm=norm, eps=eps, step_size=step, steps=40, normalize=True
         )
-        functions = {"this book": ours} | dict(others(norm, model, x, y, eps, step, 40))
+        functions = {"this book": ours, "foolbox": None, "torchattacks": None}
+        functions |= others(norm, model, x, y, eps, step, 40)
         present = {name: f for name, f in functions.items() if f}
         times = dict(zip(present, in_turn(present.values(), 1e-3, rounds=12), strict=True))
         kernel = f"attacks.pgd, norm {norm}, {n} digits"

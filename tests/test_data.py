@@ -15,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
+from helpers.refusals import refusals
 from runproofs import data
 from runproofs.data import DataError, _parse_dat, _parse_idx, _parse_ratings, _Source
 
@@ -238,14 +239,10 @@ def test_mnist_scales_to_the_unit_interval(small_mnist, split):
     loaded.pixels[0] = 0  # the arrays are the reader's own
 
 
-def test_mnist_refuses_another_split():
-    with pytest.raises(ValueError, match=r"split must be one of \['test', 'train'\]"):
-        data.mnist("validation")
-
-
-def test_movielens_refuses_another_size():
-    with pytest.raises(ValueError, match=r"size must be one of \['100k', '1m', '10m'\]"):
-        data.movielens("20m")
+test_unknown_names_are_refused = refusals(
+    (lambda: data.mnist("validation"), r"split must be one of \['test', 'train'\]"),
+    (lambda: data.movielens("20m"), r"size must be one of \['100k', '1m', '10m'\]"),
+)
 
 
 def test_movielens_reads_plain_text(monkeypatch, tmp_path):
@@ -374,20 +371,14 @@ def md5(content):
     return hashlib.md5(content).hexdigest()
 
 
-def test_a_download_is_cached(served):
+@pytest.mark.parametrize("broken", [False, True])
+def test_a_download_is_cached_and_a_broken_file_in_the_cache_replaced(served, broken):
     contents, asked, address = served
     contents["/file.gz"] = gzip.compress(PAYLOAD)
     wanted = source(PAYLOAD, url=f"{address}/file.gz", md5=md5(contents["/file.gz"]))
+    if broken:
+        place(data.CACHE, "file.gz", contents["/file.gz"][:20])
     assert data._read(wanted) == PAYLOAD
-    assert data._read(wanted) == PAYLOAD
-    assert asked == ["/file.gz"]
-
-
-def test_a_broken_file_in_the_cache_is_downloaded_again(served):
-    contents, asked, address = served
-    contents["/file.gz"] = gzip.compress(PAYLOAD)
-    wanted = source(PAYLOAD, url=f"{address}/file.gz", md5=md5(contents["/file.gz"]))
-    place(data.CACHE, "file.gz", contents["/file.gz"][:20])
     assert data._read(wanted) == PAYLOAD
     assert asked == ["/file.gz"]
 

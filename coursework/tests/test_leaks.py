@@ -204,11 +204,6 @@ def test_a_planted_leak_is_found(tmp_path, name, way):
         (tmp_path / "old.py").write_text("\n".join(planted))
         git = ["git", "-C", str(tmp_path), "-c", "user.name=a", "-c", "user.email=a@example.com"]
         subprocess.check_call(["git", "init", "-q", str(tmp_path)])
-        for commands in (
-            ["add", "."],
-            ["commit", "-qm", "a"],
-            ["rm", "-qf", "old.py"],
-            ["commit", "-qm", "b"],
-        ):
-            subprocess.check_call([*git, *commands])
+        for command in ("add .", "commit -qm a", "rm -qf old.py", "commit -qm b"):
+            subprocess.check_call([*git, *command.split()])
     assert list(leaks(name, whole(everything(tmp_path))))

@@ -37,7 +37,7 @@ def pages_checking(env) -> dict[str, list[str]]:
 @cache
 def _checks_of(path: Path, changed: int) -> list[str]:
     """Parsing all pages for each entry of the ledger would take minutes."""
-    return list(checks_in(path.read_text("utf-8")))
+    return checks_in(path.read_text("utf-8"))
 
 
 def check_register(app, env):

@@ -12,9 +12,8 @@ from sphinx.util.docutils import SphinxDirective
 
 from .page_head import link
 
-HEAD = {"assignment": 70} | dict.fromkeys(
-    ("minutes", "marks by tests", "marks by hand"), 10
-)  # per cent of the width
+# per cent of the width
+HEAD = {"assignment": 70, "minutes": 10, "marks by tests": 10, "marks by hand": 10}
 
 
 class Course(SphinxDirective):
@@ -33,18 +32,12 @@ class Course(SphinxDirective):
             label, place = f"course:{one.name}", anchor(one)
             std.note_hyperlink_target(label, self.env.docname, place, one.title)
         numbers = [(one.minutes, one.by_tests, one.by_hand) for one in assignments]
-        group = nodes.tgroup(
-            "", *(nodes.colspec(colwidth=width) for width in HEAD.values()), cols=len(HEAD)
-        )
-        group += nodes.thead("", row([text(head) for head in HEAD]))
-        group += nodes.tbody(
-            "",
-            *(
-                row([self.what(one), *figures(counts)])
-                for one, counts in zip(assignments, numbers, strict=True)
-            ),
-            row([text(f"all {len(assignments)}"), *figures(map(sum, zip(*numbers, strict=True)))]),
-        )
+        first = [*map(self.what, assignments), text(f"all {len(assignments)}")]
+        numbers.append([*map(sum, zip(*numbers, strict=True))])
+        rows = [row([what, *figures(n)]) for what, n in zip(first, numbers, strict=True)]
+        columns = [nodes.colspec(colwidth=width) for width in HEAD.values()]
+        group = nodes.tgroup("", *columns, cols=len(HEAD))
+        group += [nodes.thead("", row(map(text, HEAD))), nodes.tbody("", *rows)]
         look = ["course", "colwidths-given", "longtable"]  # the latter for paper
         return [nodes.table("", group, classes=look)]
 
@@ -57,10 +50,8 @@ class Course(SphinxDirective):
             "Read afterwards:": [*self.links(one.after)],
         }
         for label, words in lines.items():
-            if words:
-                told.append(
-                    nodes.paragraph("", "", nodes.emphasis("", label), nodes.Text(" "), *words)
-                )
+            opening = nodes.emphasis("", label), nodes.Text(" ")
+            told += [nodes.paragraph("", "", *opening, *words)] if words else []
         return told
 
     def links(self, labels):

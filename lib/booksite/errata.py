@@ -44,11 +44,8 @@ def slips() -> dict[str, dict[str, list[Claim]]]:
             continue
         weight = "question" if slip.grade == "likely" else slip.weight
         found[weight][part(entry)].append(entry)
-    for parts in found.values():
-        for entries in parts.values():
-            entries.sort(key=_section)
     return {
-        weight: {name: entries for name, entries in parts.items() if entries}
+        weight: {name: sorted(some, key=_section) for name, some in parts.items() if some}
         for weight, parts in found.items()
     }
 

@@ -12,7 +12,6 @@ from torch import nn
 
 from helpers.classifiers import NORMS, batch, lengths, linear, mlp
 from runproofs.adversarial import attacks, margin_attacks
-from runproofs.data import digits
 from runproofs.networks import two_layer
 from runproofs.training import step_decay
 
@@ -197,92 +196,3 @@ def test_attacks_leave_the_model_alone():
     assert model.training
     assert torch.equal(x, original)
     assert not x.requires_grad
-
-
-# ---------------------------------------------------------------- what the thesis says of them
-
-
-def test_reflection_changes_raw_gradients_only():
-    """Observation 1 of Section 6.5.2 is a theorem, with its control."""
-    model, (x, y) = mlp(1), batch(40, outputs=1)
-    plain, reflected = (attacks.fgsm(model, x, y, eps=0.1, loss=l) for l in ("ce", "reflected"))
-    assert torch.equal(plain, reflected)
-    plain, reflected = (
-        attacks.bim(model, x, y, eps=0.1, step_size=0.02, steps=9, loss=l)
-        for l in ("ce", "reflected")
-    )
-    assert torch.equal(plain, reflected)
-    for normalize in (True, False):
-        options = {"norm": 2, "eps": 0.5, "step_size": 0.1, "steps": 5, "normalize": normalize}
-        plain, reflected = (
-            attacks.pgd(model, x, y, loss=l, **options) for l in ("ce", "reflected")
-        )
-        assert ((plain - reflected).abs().max() < 1e-9) == normalize
-
-
-def test_greedy_fails_where_cross_entropy_and_all_targets_succeed():
-    """The counterexample of Section 6.5.3."""
-    model, x = linear([2, 0], [1, 0], [0, 10]), torch.tensor([[1.0, 0.0]], dtype=torch.float64)
-    y, options = (
-        torch.tensor([0]),
-        {"norm": 2, "eps": 0.3, "step_size": 0.1, "steps": 200, "clip": None},
-    )
-    ends = {loss: attacks.pgd(model, x, y, loss=loss, **options) for loss in attacks.LOSSES}
-    margins = {loss: attacks.margin(model(u), y).item() for loss, u in ends.items()}
-    assert margins["greedy"] > 0.5
-    assert margins["margin"] == pytest.approx(0.7, abs=1e-9)
-    assert margins["ce"] < -1
-    every = attacks.margin(model(attacks.all_targets(model, x, y, **options)), y)
-    assert every.item() == pytest.approx(2 - 0.3 * math.sqrt(104), abs=1e-6)
-
-
-def test_all_targets_finds_every_flip_of_linear_classifiers():
-    """Proposition 6.P (ii): at most K - 1 points decide; greedy misses some of them."""
-    rng, missed = np.random.default_rng(0), {"all": 0, "greedy": 0}
-    for _ in range(60):
-        V, x = rng.standard_normal((5, 4)), rng.standard_normal(4)
-        y = int((V @ x).argmax())
-        gaps = [(V[y] - V[j], j) for j in range(5) if j != y]
-        eps = 1.15 * min(g @ x / np.linalg.norm(g) for g, _ in gaps)
-        sample = torch.tensor(x)[None], torch.tensor([y])
-        options = {"norm": 2, "eps": eps, "step_size": eps / 4, "steps": 6, "clip": None}
-        options["normalize"] = True
-        model = linear(*V.tolist())
-        u = attacks.all_targets(model, *sample, **options)
-        missed["all"] += bool(attacks.margin(model(u), sample[1]) >= 0)
-        u = attacks.pgd(model, *sample, loss="greedy", best_iterate=True, **options)
-        missed["greedy"] += bool(attacks.margin(model(u), sample[1]) >= 0)
-    assert missed["all"] == 0
-    assert missed["greedy"] > 3
-
-
-def test_plain_raw_pgd_is_weak_on_confident_networks_and_reflected_is_not():
-    """Observation 2, on a network trained on the digits 0 and 1."""
-    data = digits()
-    chosen = data.labels < 2
-    x = torch.tensor(data.pixels[chosen].reshape(-1, 64))
-    y = torch.tensor(2.0 * data.labels[chosen] - 1)
-    model = mlp(1, inputs=64)
-    optimizer = torch.optim.Adam(model.parameters(), lr=0.02)
-    for _ in range(150):
-        optimizer.zero_grad()
-        nn.functional.softplus(-y * model(x)[:, 0]).mean().backward()
-        optimizer.step()
-    options = {"norm": 2, "eps": 1.5, "step_size": 1.0, "steps": 10}
-    errors = [
-        (attacks.margin(model(attacks.pgd(model, x, y, loss=loss, **options)), y) < 0)
-        .double()
-        .mean()
-        for loss in ("ce", "reflected")
-    ]
-    assert (attacks.margin(model(x), y) > 0).all()
-    assert errors[1] > 2 * errors[0]
-    assert errors[1] > 0.2
-
-
-def test_step_decay_is_the_schedule_of_the_experiments():
-    schedule = step_decay(10, 0.2, 10)
-    assert [schedule(t) for t in (0, 9, 10, 39)] == pytest.approx([10, 10, 2, 0.08])
-    assert sum(schedule(t) for t in range(40)) == pytest.approx(124.8)
-    with pytest.raises(ValueError, match="factor"):
-        step_decay(10, 0, 10)

@@ -18,7 +18,7 @@ from runproofs.adversarial.robust_training import (
 )
 from runproofs.adversarial.worst_case import robust_error, worst_case
 from runproofs.bounds.robust import Setting
-from runproofs.networks.two_layer import TwoLayerNetwork, input_gradient, margin
+from runproofs.networks.two_layer import TwoLayerNetwork, margin
 
 # ---------------------------------------------------------------- the algorithms
 
@@ -68,26 +68,6 @@ def test_training_repeats_itself_and_runs_do_not_meet():
             attack=worst_case, sample=lambda _, order=order: next(order),
         )  # fmt: skip
         np.testing.assert_allclose(single.weights[:, 0], first.weights[:, i], atol=1e-13)
-
-
-def test_gradient_of_the_attack_is_not_part_of_the_step():
-    """The control of Algorithm 6: a step of the attack, differentiated through, is another step."""
-    net, x, y = start(runs=1), X[0], Y[0]
-    W = torch.tensor(net.W[0], requires_grad=True)
-    a, u = torch.tensor(net.a[0]), torch.tensor(x)
-    g = y * (a * torch.where(u @ W.T > 0, 1.0, 0.7)) @ W
-    moved = u - 0.1 * g  # not of length NU: that would be the optimum, whose derivative is 0
-    z = y * (leaky_relu(moved @ W.T, 0.7) @ a)
-    (through,) = torch.autograd.grad(softplus(-z), W)
-
-    def attack(network, x, y, eps):
-        return clean(network, x - 0.1 * input_gradient(network, x, y), y, eps)
-
-    result = adversarial_training(
-        net, X[:1], Y[:1], NU, rounds=1, step_size=1, attack=attack, sample=lambda _: [0]
-    )
-    taken = result.weights[0, 0] - result.weights[1, 0]
-    assert np.abs(taken - through.numpy()).max() > 0.01
 
 
 def test_plain_training_attacks_nothing():

@@ -1,14 +1,12 @@
-"""Exact worst cases against each other, random points and fine grids; the theorems they decide."""
+"""Exact worst cases against each other, random points and fine grids; robust errors."""
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import minimize_scalar
-from scipy.special import expit, log_expit
 
 from runproofs.adversarial import margin_attacks
-from runproofs.adversarial.margin_attacks import pgd, pgd_path
 from runproofs.adversarial.worst_case import (
     level,
     plane_candidates,
@@ -16,7 +14,6 @@ from runproofs.adversarial.worst_case import (
     worst_case,
     worst_case_by_faces,
 )
-from runproofs.bounds import attack_guarantees as robust
 from runproofs.networks import two_layer
 from runproofs.networks._arrangement import as_points, middles, rays
 from runproofs.networks.two_layer import TwoLayerNetwork, lipschitz, margin
@@ -191,6 +188,12 @@ def test_level_of_a_linear_network():
     assert level(net, [0.3, 0.1], 1, 0.25) == pytest.approx(1 - 2.6 / 2.5, rel=1e-13)
 
 
+def test_level_of_random_networks():
+    net, x, y = random_problems(50, 3, 2, np.random.default_rng(4))
+    expected = -worst_case(net, x, y, 0.8).margin / (0.8 * lipschitz(net))
+    np.testing.assert_allclose(level(net, x, y, 0.8), expected, atol=1e-12)
+
+
 def test_radius_zero_and_zero_weights():
     net, x, y = random_problems(20, 3, 2, np.random.default_rng(1))
     np.testing.assert_allclose(worst_case(net, x, y, 0).margin, margin(net, x, y), atol=1e-14)
@@ -240,153 +243,3 @@ def test_robust_errors_count_balls_with_a_negative_margin(seed):
     np.testing.assert_array_equal(
         robust_error(rescaled, X, Y, 0.5, 0.7), robust_error(net, X, Y, 0.5, 0.1)
     )
-
-
-def test_beta_without_the_size_of_the_top_layer_means_nothing():
-    rng = np.random.default_rng(2)
-    net, _, _ = random_problems(40, 3, 2, rng)
-    X, Y = rng.standard_normal((12, 2)), rng.choice([-1.0, 1.0], 12)
-    larger = TwoLayerNetwork(net.W, 3 * net.a, net.alpha)
-    errors, others = (robust_error(f, X, Y, 0.5, 0.3) for f in (net, larger))
-    assert (others > errors).mean() > 0.5
-    assert (others >= errors).all()
-
-
-def test_normalising_each_row_changes_the_robust_error():
-    net, x, y = random_problems(300, 3, 2, np.random.default_rng(3))
-    rows = net.W / np.linalg.norm(net.W, axis=-1, keepdims=True)
-    changed = worst_case(TwoLayerNetwork(rows, net.a, net.alpha), x, y, 1.0).margin < 0
-    assert (changed != (worst_case(net, x, y, 1.0).margin < 0)).sum() > 10
-
-
-# ---------------------------------------------------------------- what PGD finds
-
-
-def solved(n, seed):
-    """Random networks in the plane with all that Lemma 18 speaks of; the radius is 1."""
-    rng = np.random.default_rng(seed)
-    for m in (1, 2, 3, 4):
-        net, x, y = random_problems(n, m, 2, rng)
-        yield net, x, y, np.abs(net.a).max(1) * np.sqrt(m), worst_case(net, x, y, 1.0)
-
-
-def lemma_18(z_star, z_attack, step, visits):
-    """Both sides of (6.6), for the radius 1."""
-    return expit(-z_star), 2 * expit(-z_attack) + 4 / (step * visits)
-
-
-def equation_6_5(z_star, z_attack, step, visits):
-    return 2 * log_expit(-z_star / 2), log_expit(-z_attack) + 1 / (step * visits)
-
-
-def reflected_pgd(z_star, z_attack, r, alpha, L, step, visits):
-    """Both sides of Theorem 6.D."""
-    right = 2 * two_layer.loss(-z_star - (1 - alpha) * r * L) + r**2 / (step * visits)
-    return (2 - 0.4072643775891) * two_layer.loss(-z_attack), right
-
-
-def test_lemma_18_on_10000_effective_attacks():
-    cases = clean_correct = 0
-    for net, x, y, A, worst in solved(10_000, seed=0):
-        norms = np.linalg.norm(net.W, axis=(1, 2))
-        effective = -worst.margin / norms >= robust.beta_threshold(1, net.alpha, A)
-        cases += effective.sum()
-        z = margin(net, x, y)
-        clean_correct += (effective & (z > 0)).sum()
-        assert net.alpha[effective & (z > 0)].min() > 0.5  # the scope of the threshold
-        step = robust.attack_step(A, norms)
-        for steps in (1, 3, 20):
-            found = pgd(net, x, y, 1, step_size=step, visits=steps).margin
-            for statement in (lemma_18, equation_6_5):
-                left, right = statement(worst.margin, found, step, steps)
-                assert (left <= right)[effective].all()
-    assert cases > 10_000
-    assert clean_correct > 1000
-
-
-def test_lemma_18_fails_below_the_threshold():
-    """The negative control of the register: PGD stays at 2.27 although -4.23 exists."""
-    net = TwoLayerNetwork(6 * np.array([[1, 0.01], [3, -0.09], [0, 0.03]]), [1.0, -1.0, 1.0], 0.1)
-    step, x = robust.attack_step(np.sqrt(3), np.linalg.norm(net.W)), [0.0, 10.0]
-    worst = worst_case(net, x, 1, 1).margin
-    found = pgd(net, x, 1, 1, step_size=step, visits=20_000).margin
-    assert (worst, found) == pytest.approx((-4.2253, 2.2690), abs=1e-3)
-    for statement, gap in ((lemma_18, 0.58), (equation_6_5, 2.09)):
-        left, right = statement(worst, found, step, 20_000)
-        assert left - right == pytest.approx(gap, abs=0.01)
-    step = 1 / lipschitz(net) ** 2
-    found = pgd(net, x, 1, 1, step_size=step, visits=20_000).margin
-    gaps = []
-    for alpha in (0.1, 1):  # with and without the term (1 - alpha) r L
-        left, right = reflected_pgd(worst, found, 1, alpha, lipschitz(net), step, 20_000)
-        gaps.append(left - right)
-    assert gaps[0] <= 0
-    assert gaps[1] > 1
-
-
-def test_margin_pgd_finds_every_flip_above_half_the_threshold():
-    cases = clean_correct = missed_below = 0
-    for net, x, y, _, worst in solved(5000, seed=1):
-        b = level(net, x, y, 1.0)
-        np.testing.assert_allclose(b, -worst.margin / lipschitz(net), atol=1e-12)
-        clean = margin(net, x, y) > 0
-        above, L = b - 1 + net.alpha, lipschitz(net)
-        for least, steps in ((0.1, 101), (0.05, 401)):
-            chosen = (above >= least) & (above < (0.1 if least < 0.1 else np.inf))
-            pick = TwoLayerNetwork(net.W[chosen], net.a[chosen], net.alpha[chosen])
-            options = {"step_size": 1 / L[chosen] / steps**0.5, "visits": steps, "loss": "margin"}
-            assert (pgd(pick, x[chosen], y[chosen], 1, **options).margin < 0).all()
-            cases += chosen.sum()
-            clean_correct += (chosen & clean).sum()
-        below = (b > 0) & (above <= 0) & clean
-        pick = TwoLayerNetwork(net.W[below], net.a[below], net.alpha[below])
-        options = {"step_size": 1 / L[below] / 20, "visits": 400, "loss": "margin"}
-        missed_below += (pgd(pick, x[below], y[below], 1, **options).margin >= 0).sum()
-    assert cases > 5000
-    assert clean_correct > 1000
-    assert missed_below > 20  # the negative control
-
-
-def test_reflected_pgd_obeys_one_inequality_for_every_network_and_point():
-    rng = np.random.default_rng(7)
-    cases = 0
-    for net, x, y, _, worst in solved(2000, seed=2):
-        scale = np.exp(rng.uniform(-2, 3, len(x)))  # small and large margins
-        net = TwoLayerNetwork(net.W, scale[:, None] * net.a, net.alpha)
-        L = lipschitz(net)
-        step = rng.uniform(0.1, 1, len(x)) / L**2
-        directions = in_ball(len(x), 2, rng)
-        for star in (worst.point, x + directions, x):
-            z, r = margin(net, star, y), np.linalg.norm(star - x, axis=-1)
-            for steps in (1, 3, 40):
-                found = pgd(net, x, y, 1, step_size=step, visits=steps).margin
-                left, right = reflected_pgd(z, found, r, net.alpha, L, step, steps)
-                assert (left <= right * (1 + 1e-12)).all()
-                cases += len(x)
-    assert cases > 5000
-
-
-@pytest.mark.parametrize("alpha", [0.01, 0.5, 0.99])
-def test_trap_keeps_pgd_from_the_clean_point_at_half_the_threshold(alpha):
-    """Proposition 6.G: the level tends to 1 - alpha, and no step escapes."""
-    t, mu = 1e-6, 1e-5
-    net, x = two_layer.trap(alpha, mu), [t, 2.0]
-    assert 0.9999 < level(net, x, 1, 1.0) / (1 - alpha) <= 1
-    for loss in margin_attacks.DESCENT:
-        for step in (0.01, 1, 100):
-            path = pgd_path(net, x, 1, 1.0, step_size=step, visits=300, loss=loss)
-            assert path.margin.min() >= mu**2 * (1 - 1e-12)
-    assert margin(net, [t - 1, 2.0], 1) < 0  # although a step of length 1 to the left flips it
-
-
-def test_clean_point_is_wrong_or_nearly_so_above_the_threshold():
-    """Scope: y f(x) <= (2 alpha - 1) nu kappa sqrt(m) ||W||_F, and half of it says nothing."""
-    least_alpha_at_half = 1
-    for net, x, y, A, worst in solved(4000, seed=4):
-        norms, z = np.linalg.norm(net.W, axis=(1, 2)), margin(net, x, y)
-        threshold = robust.beta_threshold(1, net.alpha, A)
-        effective = -worst.margin / norms >= threshold
-        assert (z <= (2 * net.alpha - 1) * A * norms + 1e-12)[effective].all()
-        half = (-worst.margin / norms >= threshold / 2) & (z > 0)
-        least_alpha_at_half = min(least_alpha_at_half, net.alpha[half].min())
-    assert least_alpha_at_half < 0.1

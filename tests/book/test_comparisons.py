@@ -2,6 +2,7 @@
 
 from fractions import Fraction
 
+import mpmath
 import numpy as np
 import pytest
 import sympy
@@ -42,9 +43,17 @@ def verdict(method, *arguments, **options):
         ("equal", ([1e-9, 0], 0), {"tol": 1e-6, "scale": 1}),
         ("equal", (1j, 1j), {}),
         ("equal", (0, 0), {}),
-        ("at_most", ([1, 2], 2), {}),
-        ("at_most", (1 + 1e-13, 1), {"tol": 1e-12}),
-        ("at_most", (2**60, 2**60 + 1), {}),
+        ("at_most", ([1, 2], 2), {"reaching": 1}),
+        ("at_most", ([-4, -3], [-2, 1]), {"reaching": 0.5}),
+        ("at_most", (1 + 1e-13, 1), {"tol": 1e-12, "reaching": 0.9}),
+        ("at_most", (2**60, 2**60 + 1), {"reaching": 0.9}),
+        ("at_most", (THIRD, THIRD + HAIR), {"reaching": 0.9}),
+        ("at_most", (0.01, 1), {"reaching": 0.01, "far": "of a constant that nobody knows"}),
+        ("below", ([1, -3], [2, -2]), {"by": 0.3}),
+        ("below", (THIRD, 2 * THIRD), {"by": 0.5}),
+        ("apart", ([1, 2], [1, 3]), {"by": 0.3}),
+        ("apart", ([0, 2], [1, 3]), {"by": 0.3, "every": True}),
+        ("distinct", ([[1, 2], [1, 3], [0, 3]],), {"by": 0.3}),
         ("holds", (np.bool_(True),), {}),
         ("within", ([1.1, 0.9], [1.0, 1.0], [0.1, 0.1]), {}),
         ("within", (0.4, 0.0, 0.1), {}),
@@ -54,6 +63,7 @@ def verdict(method, *arguments, **options):
         ("exceeds", ([2, 3], [1, 2]), {"by": 0.9, "every": True}),
         ("exceeds", (2**60 + 1, 2**60), {}),
         ("exceeds", (THIRD + HAIR, THIRD), {}),
+        ("exceeds", (sympy.sqrt(2) + sympy.Rational(HAIR), sympy.sqrt(2)), {}),
         ("fails", (np.bool_(False),), {}),
     ],
 )
@@ -67,14 +77,28 @@ def test_each_kind_of_row_can_pass(method, arguments, options):
         ("equal", ([1, 2], [1, 2.1]), {"tol": 1e-3}, "0.048 > 0.001"),
         ("equal", (1.5, 1), {"tol": 0.1}, "0.5 > 0.1"),
         ("equal", ([1, 2], [1, 3]), {}, "1 of 2 differ: 2 is not 3"),
-        ("at_most", ([1, 3], [2, 2]), {}, "3 > 2"),
-        ("at_most", (1 + 1e-9, 1), {"tol": 1e-12}, "1.000000001 > 1 + 1e-12"),
+        ("at_most", ([1, 3], [2, 2]), {"reaching": 0.3}, "3 > 2, nearest 67 %"),
+        ("at_most", ([1, 2], [9, 3]), {"reaching": 0.7}, "2 ≤ 3, nearest 67 %"),
+        ("at_most", ([0, 0], [2, 0]), {"reaching": 0.3}, "0 ≤ 0, nearest 0 %"),
+        ("at_most", (-1, 1), {"reaching": 0.3}, "-1 ≤ 1, 0 %"),
+        ("at_most", (1.1, 1), {"tol": 1e-12, "reaching": 0.3}, "1.1 > 1 + 1e-12, 91 %"),
+        ("below", ([1, 2], [3, 2.5]), {"by": 0.3}, "2 < 2.5, by 20 %"),
+        ("below", ([0, 0], [0, 0]), {"by": 1e-12}, "0 ≥ 0, by 0 %"),
+        ("below", (3, 2), {"by": 0.3}, "3 ≥ 2, by -33 %"),
+        ("apart", ([1, 2], [1, 2.1]), {"by": 0.3}, "somewhere 0.048 < 0.3 apart"),
+        ("apart", ([0, 0], [0, 0]), {"by": 1e-12}, "somewhere 0 < 1e-12 apart"),
+        ("apart", ([0, 1], [1, 1]), {"by": 0.3, "every": True}, "each 0 < 0.3 apart"),
+        ("distinct", ([[1, 2], [1, 3], [1, 2]],), {"by": 0.3}, "any two 0 < 0.3 apart"),
+        ("distinct", (np.zeros((3, 2)),), {"by": 1e-12}, "any two 0 < 1e-12 apart"),
+        ("distinct", ([[1, 2]],), {"by": 0.3}, "1 member"),
         ("holds", (False,), {}, "false"),
         ("within", (0.6, 0.0, 0.1), {}, "6 > 5 s.e. (false alarm 6e-07)"),
         ("differs", (1, 1 + 1e-9), {"by": 1e-6}, "1e-09 < 1e-06 apart"),
         ("differs", ([0, 1], [1, 1]), {"by": 0.3, "every": True}, "each 0 < 0.3 apart"),
         ("exceeds", ([1, 2], [1, 2]), {}, "somewhere 1 ≤ 1"),
         ("exceeds", ([0, 3], [1, 2]), {"every": True}, "each 0 ≤ 1"),
+        ("exceeds", (sympy.sqrt(2).evalf() ** 2, 2), {}, "2 ≤ 2"),
+        ("exceeds", (mpmath.mpf(2) ** 0.5 * mpmath.mpf(2) ** 0.5, 2), {}, "2 ≤ 2"),
         ("exceeds", (1.5, 1), {"by": 0.6}, "1.5 ≤ 1 + 0.6"),
         ("fails", (True,), {}, "true"),
     ],
@@ -88,7 +112,7 @@ def test_what_a_row_shows():
     shown = {
         "2e-16 ≤ 1e-12": verdict("equal", 1 + 2.22e-16, 1, tol=1e-12),
         "exactly equal": verdict("equal", [1, 2], [1, 2]),
-        "10 ≤ 288,031": verdict("at_most", 10, 288031),
+        "10 ≤ 288,031, 0.0035 %": verdict("at_most", 10, 288031, reaching=1e-5, far="one of many"),
         "0.31 ≥ 0.01 apart": verdict("differs", 1.312, 1, by=0.01),
         "5.2 > 3": verdict("exceeds", 5.2, 3),
         "4.1 ≤ 5 s.e. (false alarm 6e-07)": verdict("within", 1.41, 1.0, 0.1),
@@ -96,7 +120,7 @@ def test_what_a_row_shows():
     assert [found.measured for found in shown.values()] == list(shown)
     demanded = [found.demanded for found in shown.values()]
     assert demanded == [
-        "error ≤ 1e-12", "exactly equal", "at most", "≥ 0.01 apart", "exceeds",
+        "error ≤ 1e-12", "exactly equal", "at most, reaching 1e-05", "≥ 0.01 apart", "exceeds",
         "≤ 5 s.e. (false alarm 6e-07)",
     ]  # fmt: skip
 
@@ -144,14 +168,17 @@ def test_with_a_tolerance_differences_are_exact():
     assert not verdict("equal", THIRD + HAIR, THIRD, tol=1e-21).passed
     assert not verdict("equal", 2**60 + 1, 2**60, tol=1e-19).passed
     assert verdict("differs", 2**60 + 2**21, 2**60, by=1e-12).passed
-    assert not verdict("at_most", THIRD + HAIR, THIRD).passed
+    assert not verdict("at_most", THIRD + HAIR, THIRD, reaching=0.9).passed
+    assert not verdict("below", THIRD, THIRD + HAIR, by=1e-12).passed
 
 
 # What is not a comparison -----------------------------------------------------------------------
 
 OPTIONS = {
     "equal": {"tol": 0.1},
-    "at_most": {},
+    "at_most": {"reaching": 0.3},
+    "below": {"by": 0.1},
+    "apart": {"by": 0.1},
     "differs": {"by": 0.1},
     "exceeds": {},
     "within": {"standard_error": 0.1},
@@ -199,9 +226,9 @@ def test_only_numbers_are_compared():
     for thing in (None, "text", [None], {"a": 1}):
         with pytest.raises(TypeError, match="compares numbers"):
             row().equal(thing, thing)
-    for method in ("at_most", "exceeds"):
+    for method in ("at_most", "below", "exceeds"):
         with pytest.raises(TypeError, match="complex numbers have no order"):
-            getattr(row(), method)(1j, 2.0)
+            getattr(row(), method)(1j, 2.0, **OPTIONS[method])
     for condition in (np.array([True, True]), 1, "yes"):
         for method in ("holds", "fails"):
             with pytest.raises(TypeError, match="one truth value"):
@@ -215,7 +242,7 @@ def test_a_tolerance_is_at_most_a_fifth():
     for tol in (-1e-3, 0.5, np.nan):
         for method in ("equal", "at_most"):
             with pytest.raises(ValueError, match="tol is"):
-                getattr(row(), method)(1, 1, tol=tol)
+                getattr(row(), method)(1, 1, **(OPTIONS[method] | {"tol": tol}))
     assert verdict("equal", 1.2, 1, tol=0.2).passed
 
 
@@ -247,6 +274,24 @@ def test_a_scale_cannot_hide_a_difference():
             row().equal(expected + 1e-3, expected, tol=0.2, scale=scale)
     assert not verdict("equal", 1e-6, 0, tol=1e-12, scale=1e3).passed  # a gradient, of terms 1e3
     assert verdict("equal", 1e-10, 0, tol=1e-12, scale=1e3).passed
+
+
+def test_an_inequality_says_how_near_it_comes_or_why_it_does_not():
+    with pytest.raises(TypeError, match="reaching"):
+        row().at_most(1, 2)
+    for reaching in (0, -1, 1.01, np.nan):
+        with pytest.raises(ValueError, match="reaching is"):
+            row().at_most(1, 1, reaching=reaching)
+    for options in ({"reaching": 0.29}, {"reaching": 0.3, "far": "a reason"}):
+        with pytest.raises(ValueError, match="far= says why"):
+            row().at_most(1, 1, **options)
+
+
+@pytest.mark.parametrize("by", [0, -1, 1e-13, np.nan, np.inf])
+def test_what_is_apart_is_further_apart_than_rounding(by):
+    for method, sides in [("below", (1, 2)), ("apart", (1, 2)), ("distinct", ([1, 2],))]:
+        with pytest.raises(ValueError, match="rounding"):
+            getattr(row(), method)(*sides, by=by)
 
 
 def test_a_control_is_further_away_than_rounding():

@@ -339,13 +339,6 @@ def test_parts_of_another_run_are_not_mixed_in(interrupted, calls, capsys, field
     assert f"{part} is refused: it holds {field} {other}, not " in capsys.readouterr().err
 
 
-def test_what_is_stored_can_be_computed_again(gaussian, calls):
-    gaussian.reproduce()
-    calls.clear()
-    gaussian.compute()
-    assert len(calls) == 6
-
-
 def test_fresh_ignores_what_an_interrupted_run_left(interrupted, calls):
     interrupted.compute(fresh=True)
     assert len(calls) == 6

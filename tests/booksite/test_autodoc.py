@@ -89,17 +89,13 @@ def test_every_public_function_has_a_docstring():
 def library(tmp_path_factory):
     """Builds a book of six pages and the library; returns its warnings and the library's HTML."""
     folder = tmp_path_factory.mktemp("book")
-    names = [
-        "book/back/library",
-        *(f"book/back/library/{room}" for room in autodoc.ROOMS),
-        *"edcba",
-    ]
-    toctree = "\n".join(["```{toctree}", *names, "```"])
+    rooms = ["book/back/library", *(f"book/back/library/{room}" for room in autodoc.ROOMS)]
+    toctree = "\n".join(["```{toctree}", *rooms, *"edcba", "```"])
     (folder / "index.md").write_text(f"{PAGE}\n{toctree}\n", "utf-8")
     for name in "edcba":
         (folder / f"{name}.md").write_text(PAGE.replace("A page", f"Page {name}"), "utf-8")
     (folder / "book" / "back" / "library").mkdir(parents=True)
-    for name in names[: -len("edcba")]:
+    for name in rooms:
         shutil.copy(ROOT / f"{name}.md", folder / f"{name}.md")
     config = yaml.safe_load((ROOT / "_config.yml").read_text("utf-8"))["sphinx"]["config"]
     settings = {name: value for name, value in config.items() if name.startswith("autodoc_")}

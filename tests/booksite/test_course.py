@@ -1,15 +1,14 @@
 """The page for those who teach: its table is computed, and its syllabi can be taught in order."""
 
 import importlib
-import io
 import re
 import shutil
 import sys
 from pathlib import Path
 
 import pytest
-from sphinx.application import Sphinx
 
+from helpers.books import build
 from helpers.pages import labelled, needs
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -44,13 +43,8 @@ def row():
 def built(folder):
     """Warnings and HTML of a page with the table alone."""
     (folder / "index.md").write_text("# Page\n\n```{course}\n```\n", "utf-8")
-    warnings, output = io.StringIO(), folder / "_build"
-    Sphinx(
-        folder, None, output / "html", output / "trees", "html",
-        {"extensions": ["myst_nb", "booksite"], "nb_execution_mode": "off"},
-        status=None, warning=warnings,
-    ).build()  # fmt: skip
-    return warnings.getvalue(), (output / "html" / "index.html").read_text("utf-8")
+    html, warnings, _ = build(folder)
+    return warnings, (html / "index.html").read_text("utf-8")
 
 
 def numbers(html):

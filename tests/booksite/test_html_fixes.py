@@ -1,14 +1,13 @@
 """What is mended in the HTML of others is still there to be mended, and then gone."""
 
-import io
 import re
 
 import matplotlib as mpl
 import matplotlib.pyplot as plt
 import pytest
-from sphinx.application import Sphinx
 
 from booksite.html_fixes import MENDS, mend
+from helpers.books import build
 from runproofs.book import figures
 
 PAGE = """---
@@ -40,7 +39,6 @@ So.
 ```{bibliography}
 ```
 """
-EXTENSIONS = ["myst_nb", "sphinx_exercise", "sphinxcontrib.bibtex", "booksite"]
 
 
 @pytest.fixture(scope="module")
@@ -53,22 +51,16 @@ def body(tmp_path_factory):
         fig, _ = plt.subplots(figsize=(1, 1))
         player = figures.animate(fig, lambda k: None, 2, alt="Nothing.").data
     (folder / "player.html").write_text(player, "utf-8")
-    settings = {
-        "extensions": EXTENSIONS,
-        "myst_enable_extensions": ["dollarmath"],
-        "bibtex_bibfiles": ["all.bib"],
-        "nb_execution_mode": "off",
-    }
-    output = folder / "_build"
-    app = Sphinx(
-        folder, None, output / "html", output / "trees", "html", settings,
-        status=None, warning=io.StringIO(),
-    )  # fmt: skip
     seen = []
-    app.connect(  # before html_fixes
-        "html-page-context", lambda *arguments: seen.append(arguments[3].get("body", "")), 599
-    )
-    app.build()
+
+    def look(*arguments):
+        seen.append(arguments[3].get("body", ""))
+
+    build(
+        folder, "sphinx_exercise", "sphinxcontrib.bibtex",
+        connect=[("html-page-context", look, 599)],  # before html_fixes
+        myst_enable_extensions=["dollarmath"], bibtex_bibfiles=["all.bib"],
+    )  # fmt: skip
     return "".join(seen)
 
 

@@ -1,15 +1,14 @@
 """Pages as plain notebooks: everything of MyST is Markdown, and copies of a reader are kept."""
 
-import io
 import json
 import re
 
 import nbformat
 import pytest
-from sphinx.application import Sphinx
 
 from booksite import lab, markdown
 from booksite.notebooks import FOR_LAB, inside
+from helpers.books import build
 
 HEAD = """---
 jupytext:
@@ -102,7 +101,7 @@ After.
 ````{solution-end}
 ````
 """.replace("\\\\", "\\").replace("%(picture)s", PICTURE)
-EXTENSIONS = ("myst_nb", "sphinx_proof", "sphinx_exercise", "sphinx_design")
+EXTENSIONS = ("sphinx_proof", "sphinx_exercise", "sphinx_design")
 RAW = re.compile(r"\{[a-z:+-]+\}`|^[\s>]*:::|`{3}\s*\{", re.M)
 
 
@@ -114,19 +113,14 @@ def notebooks(tmp_path_factory):
     (folder / "index.md").write_text(HEAD + page, "utf-8")
     (folder / "other.md").write_text("(sec:there)=\n# Elsewhere\n\n$$z$$ (eq-two)\n", "utf-8")
     settings = {
-        "extensions": [*EXTENSIONS, "booksite"],
         "myst_enable_extensions": ["amsmath", "colon_fence", "dollarmath"],
         "nb_execution_mode": "cache",
         "numfig": True,
         "proof_title_format": "%t",
         "html_title": "The Book",
     }
-    warnings = io.StringIO()
-    Sphinx(
-        folder, None, folder / "_build" / "out", folder / "_build" / "trees", "html", settings,
-        status=None, warning=warnings,
-    ).build()  # fmt: skip
-    assert "no Markdown for" not in warnings.getvalue()
+    _, warnings, _ = build(folder, *EXTENSIONS, **settings)
+    assert "no Markdown for" not in warnings
     found = (folder / "_build" / FOR_LAB).glob("*.ipynb")
     return {path.stem: nbformat.read(path, as_version=4) for path in found}
 

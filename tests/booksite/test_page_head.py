@@ -1,6 +1,5 @@
 """What a page says under its title: what it needs, and how long it takes to read and to run."""
 
-import io
 import re
 from graphlib import TopologicalSorter
 
@@ -8,8 +7,8 @@ import jupytext
 import pytest
 import yaml
 from jupytext.config import load_jupytext_configuration_file
-from sphinx.application import Sphinx
 
+from helpers.books import build
 from helpers.pages import PAGES, labelled, needs
 from runproofs.book.register import BOOK
 
@@ -51,19 +50,13 @@ def lines(folder, mode):
     (folder / "two.md").write_text(
         HEAD.format(needs="") + "\n(sec:two)=\n# Two *things*\n", "utf-8"
     )
-    warnings, output = io.StringIO(), folder / "_build"
-    settings = {
-        "extensions": ["myst_nb", "sphinx_design", "booksite"],
-        "myst_enable_extensions": ["colon_fence", "dollarmath"],
-        "nb_execution_mode": mode,
-    }
-    Sphinx(
-        folder, None, output / "html", output / "trees", "html", settings,
-        status=None, warning=warnings,
-    ).build()  # fmt: skip
-    html = [(output / "html" / f"{name}.html").read_text("utf-8") for name in ("index", "two")]
-    found = [re.search(r'</h1>\s*<p class="page-head">(.*?)</p>', page, re.S)[1] for page in html]
-    return found, warnings.getvalue()
+    syntax = ["colon_fence", "dollarmath"]
+    html, warnings, _ = build(
+        folder, "sphinx_design", myst_enable_extensions=syntax, nb_execution_mode=mode
+    )
+    pages = [(html / f"{name}.html").read_text("utf-8") for name in ("index", "two")]
+    found = [re.search(r'</h1>\s*<p class="page-head">(.*?)</p>', page, re.S)[1] for page in pages]
+    return found, warnings
 
 
 def test_the_line_says_what_a_page_needs_and_how_long_it_takes(tmp_path):

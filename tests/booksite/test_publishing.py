@@ -1,6 +1,5 @@
 """One setting publishes the book; without it no button, link or file points to nowhere."""
 
-import io
 import re
 from html.parser import HTMLParser
 from types import SimpleNamespace
@@ -8,9 +7,9 @@ from xml.etree import ElementTree
 
 import pytest
 from docutils import nodes
-from sphinx.application import Sphinx
 
 from booksite import launch, meta_tags, publishing
+from helpers.books import build
 
 PAGE = """---
 jupytext: {text_representation: {extension: .md, format_name: myst}}
@@ -39,23 +38,16 @@ def built(folder, **theme_options):
     (folder / "book").mkdir(parents=True)
     (folder / "book" / "first.md").write_text(PAGE, "utf-8")
     (folder / "book" / "next.md").write_text("# Next\n\n$$x$$\n", "utf-8")
-    warnings = io.StringIO()
     settings = {
-        "extensions": ["myst_nb", "sphinx_book_theme", "sphinx.ext.githubpages", "booksite"],
         "myst_enable_extensions": ["dollarmath"],
         "root_doc": "book/first",
-        "nb_execution_mode": "off",
         "html_theme": "sphinx_book_theme",
         "html_title": "The Book",
         "html_theme_options": theme_options,
     }
-    output = folder / "_build" / "html"
-    Sphinx(
-        folder, None, output, folder / "_build" / "trees", "html", settings,
-        status=None, warning=warnings,
-    ).build()  # fmt: skip
+    output, warnings, _ = build(folder, "sphinx_book_theme", "sphinx.ext.githubpages", **settings)
     others = re.compile("registered, but|already registered")  # the claims; a second Sphinx here
-    return [line for line in warnings.getvalue().splitlines() if not others.search(line)], output
+    return [line for line in warnings.splitlines() if not others.search(line)], output
 
 
 @pytest.fixture(scope="module")

@@ -1,12 +1,11 @@
 """The index of the search has the short titles of statements (booksite.search)."""
 
-import io
 import re
 
 import nbformat
 from nbformat import v4
-from sphinx.application import Sphinx
 
+from helpers.books import build
 from runproofs.book.register import register
 
 CLAIM = register()["thesis/equation-2.1"]
@@ -19,12 +18,6 @@ def test_a_claim_is_found_by_its_number_where_it_is_checked(tmp_path):
     cell.outputs = [v4.new_output("display_data", data=card)]
     nbformat.write(v4.new_notebook(cells=[v4.new_markdown_cell("# A page"), cell]),
                    tmp_path / "index.ipynb")  # fmt: skip
-    settings = {"extensions": ["myst_nb", "booksite"], "nb_execution_mode": "off"}
-    output = tmp_path / "_build"
-    Sphinx(
-        tmp_path, None, output / "html", output / "trees", "html", settings,
-        status=None, warning=io.StringIO(),
-    ).build()  # fmt: skip
-    index = (output / "html" / "searchindex.js").read_text("utf-8")
+    index = (build(tmp_path)[0] / "searchindex.js").read_text("utf-8")
     for name in ("(2.1)", "Equation (2.1)"):
         assert re.search(rf'"{re.escape(name)}": ?\[\[0, ?"check-{CLAIM.slug}"\]\]', index), index

@@ -1,13 +1,14 @@
-"""Rademacher complexities by enumeration: against loops in fractions, and what is proved."""
+"""Rademacher complexities by enumeration: against loops in fractions, and closed forms."""
 
 from fractions import Fraction
-from itertools import pairwise, product
+from itertools import product
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from helpers.refusals import refusals
 from runproofs.bounds.rademacher import (
     all_functions,
     all_samples,
@@ -46,19 +47,6 @@ def test_the_complexity_is_its_definition_exactly(table):
     floats = empirical_complexity(table.astype(float))
     assert isinstance(floats, float)
     assert floats == pytest.approx(float(exact), abs=1e-12)
-
-
-@given(tables(), st.fractions(-3, 3, max_denominator=7), st.randoms())
-def test_what_every_complexity_obeys(table, factor, random):
-    """A fixed function changes nothing, a factor comes out, the convex hull is no larger."""
-    value, points = empirical_complexity(table), table.shape[1]
-    shift = np.array([Fraction(random.randint(-9, 9), 7) for _ in range(points)], dtype=object)
-    assert empirical_complexity(table + shift) == value
-    assert empirical_complexity(abs(factor) * table) == abs(factor) * value
-    middle = (table[:1] + table[-1:]) * HALF
-    assert empirical_complexity(np.vstack([table, middle])) == value
-    assert empirical_complexity(table[:1]) == 0
-    assert value >= 0
 
 
 def test_a_batch_is_its_tables():
@@ -110,14 +98,6 @@ def test_the_expected_complexity_is_the_mean_over_samples(table, n):
     assert floats == pytest.approx(float(expected), abs=1e-12)
 
 
-def test_more_examples_make_it_no_larger():
-    """For all binary functions: it falls from 1/2 at n = 1, strictly where points repeat."""
-    table = np.array(list(product((0, 1), repeat=3)), dtype=object)
-    values = [expected_complexity(table, [Fraction(1, 3)] * 3, n) for n in (1, 2, 3, 4)]
-    assert values[0] == HALF
-    assert all(later < earlier for earlier, later in pairwise(values))
-
-
 @pytest.mark.parametrize(("N", "n"), [(1, 1), (1, 6), (2, 5), (3, 4), (5, 3)])
 def test_all_functions_are_their_table(N, n):
     table = (all_signs(N) > 0) * 1.0
@@ -132,26 +112,20 @@ def test_all_functions_on_many_points_fit_half_of_the_noise():
     assert all_functions(1, 1000) == pytest.approx(np.sqrt(1 / (2 * np.pi * 1000)), rel=1e-3)
 
 
-@pytest.mark.parametrize(
-    ("wrong", "message"),
-    [
-        (lambda: all_functions(0, 3), "N must be an integer that is at least 1"),
-        (lambda: all_functions(3, 2.0), "n must be an integer that is at least 1"),
-        (lambda: all_samples([0.5, 0.6], 2), "law must be a list of probabilities"),
-        (lambda: all_samples([Fraction(3, 2), Fraction(-1, 2)], 2), "law must be a list"),
-        (lambda: all_samples([[1.0]], 2), "law must be a list of probabilities"),
-        (lambda: all_samples([], 2), "law must be a list of probabilities"),
-        (lambda: all_samples([0.5, 0.5], 21), "n must allow at most 1048576 samples"),
-        (lambda: all_samples([0.5, 0.5], 10**5), "n must allow at most 1048576 samples"),
-        (lambda: all_samples([0.5, np.nan], 2), "law must have finite entries"),
-        (lambda: empirical_complexity([1.0, 2.0]), "values must have one function in each row"),
-        (lambda: empirical_complexity(np.zeros((0, 3))), "values must have one function"),
-        (lambda: empirical_complexity([[1.0, np.nan]]), "values must have finite entries"),
-        (lambda: empirical_complexity([[1.0], [1.0, 2.0]]), "values must be"),
-        (lambda: empirical_complexity(np.zeros((1000, 17))), "values must allow at most"),
-        (lambda: expected_complexity(np.zeros((2, 3)), [0.5, 0.5], 2), "table must have 2 columns"),
-    ],
+test_wrong_arguments_are_named = refusals(
+    (lambda: all_functions(0, 3), "N must be an integer that is at least 1"),
+    (lambda: all_functions(3, 2.0), "n must be an integer that is at least 1"),
+    (lambda: all_samples([0.5, 0.6], 2), "law must be a list of probabilities"),
+    (lambda: all_samples([Fraction(3, 2), Fraction(-1, 2)], 2), "law must be a list"),
+    (lambda: all_samples([[1.0]], 2), "law must be a list of probabilities"),
+    (lambda: all_samples([], 2), "law must be a list of probabilities"),
+    (lambda: all_samples([0.5, 0.5], 21), "n must allow at most 1048576 samples"),
+    (lambda: all_samples([0.5, 0.5], 10**5), "n must allow at most 1048576 samples"),
+    (lambda: all_samples([0.5, np.nan], 2), "law must have finite entries"),
+    (lambda: empirical_complexity([1.0, 2.0]), "values must have one function in each row"),
+    (lambda: empirical_complexity(np.zeros((0, 3))), "values must have one function"),
+    (lambda: empirical_complexity([[1.0, np.nan]]), "values must have finite entries"),
+    (lambda: empirical_complexity([[1.0], [1.0, 2.0]]), "values must be"),
+    (lambda: empirical_complexity(np.zeros((1000, 17))), "values must allow at most"),
+    (lambda: expected_complexity(np.zeros((2, 3)), [0.5, 0.5], 2), "table must have 2 columns"),
 )
-def test_wrong_arguments_are_named(wrong, message):
-    with pytest.raises(ValueError, match=message):
-        wrong()

@@ -34,7 +34,3 @@ def run(net, train=adversarial_training, rounds=150, step_size=None, seed=0, **o
     options = {"attack": worst_case, "sample": np.random.default_rng(seed)} | options
     step_size = Setting(R, GAMMA, NU, 1).largest_step if step_size is None else step_size
     return train(net, X, Y, NU, rounds=rounds, step_size=step_size, **options)
-
-
-def weights_of(result):
-    return 1 / (1 + np.exp(result.margins))

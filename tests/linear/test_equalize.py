@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from helpers.refusals import refusals
 from runproofs.linalg import random_orthogonal
 from runproofs.linear.equalize import (
     diagonal_rotations,
@@ -120,13 +121,6 @@ def test_diagonal_rotations_make_any_diagonal_constant(G):
     assert np.ptp(np.diag(turned)) <= 1e-12 * np.abs(G).max()
 
 
-@given(matrices(max_r=40))
-def test_both_ways_to_rotate_agree(U):
-    U = U / (np.abs(U).max() or 1)
-    R = rotate(np.eye(U.shape[1]), diagonal_rotations(U.T @ U))
-    assert spread(U @ R) < 1e-11
-
-
 def test_diagonal_rotations_stop_only_at_the_last_and_refuse_what_is_not_symmetric():
     rng = np.random.default_rng(3)
     G = rng.standard_normal((9, 9))
@@ -162,13 +156,6 @@ def test_equalizer_does_not_depend_on_scale(U, factor):
     np.testing.assert_array_equal(plane_rotations(U), plane_rotations(factor * U))
 
 
-@given(matrices(max_r=60), seeds)
-def test_equalizer_does_not_depend_on_the_basis_of_the_output(U, seed):
-    U = U / (np.abs(U).max() or 1)
-    W = random_orthogonal(len(U), np.random.default_rng(seed))
-    assert spread(W @ U @ equalizer(U)) < 1e-11
-
-
 @pytest.mark.parametrize("r", [1, 2, 3, 1000, 4096])
 def test_many_columns_of_very_different_norms(r):
     rng = np.random.default_rng(r)
@@ -199,18 +186,6 @@ def test_fourier_equalizer(r, seed, scale):
     np.testing.assert_allclose(equalize_fft(X, D), X @ Q, atol=1e-12)
 
 
-def test_fourier_transform_without_its_rotations_is_no_equalizer():
-    D = np.array([5.0, 4, 3, 2, 1])
-    unrotated = equalizer_fft(np.array([np.pi / 4] * 5))  # a constant diagonal has no angles
-    assert defect(unrotated) < 1e-14
-    n, k = np.arange(5)[:, None], np.array([1, 2])
-    F = np.hstack([np.ones((5, 1)) / np.sqrt(2), np.cos(2 * np.pi * n * k / 5)])
-    F = np.sqrt(2 / 5) * np.hstack([F, np.sin(2 * np.pi * n * k / 5)])
-    assert defect(F) < 1e-14
-    assert spread(np.sqrt(D)[:, None] * F) > 0.1
-    assert spread(np.sqrt(D)[:, None] * equalizer_fft(D)) < 1e-14
-
-
 @pytest.mark.parametrize("k", range(1, 8))
 def test_hadamard_equalizes_every_diagonal(k):
     Z = hadamard(k)
@@ -219,22 +194,6 @@ def test_hadamard_equalizes_every_diagonal(k):
     np.testing.assert_allclose(np.abs(Z), 2 ** (-(k - 1) / 2), rtol=1e-15)
     D = np.random.default_rng(k).random(len(Z))
     assert spread(np.sqrt(D)[:, None] * Z) < 1e-13
-
-
-@given(st.integers(1, 6), st.integers(1, 6), st.integers(1, 8), seeds)
-def test_importance_scores(d2, d0, r, seed):
-    import torch
-
-    rng = np.random.default_rng(seed)
-    U, V = rng.standard_normal((3, d2, r)), rng.standard_normal((3, d0, r))
-    scores = importance_scores(U, V)
-    by_hand = [
-        [np.linalg.norm(u[:, i]) * np.linalg.norm(v[:, i]) for i in range(r)]
-        for u, v in zip(U, V, strict=True)
-    ]
-    np.testing.assert_allclose(scores, by_hand, rtol=1e-13)
-    as_torch = importance_scores(torch.tensor(U), torch.tensor(V))
-    np.testing.assert_allclose(as_torch.numpy(), by_hand, rtol=1e-13)
 
 
 @pytest.mark.parametrize("batch", [(), (3,), (2, 3)])
@@ -296,12 +255,13 @@ def test_is_equalized_for_a_pair(d2, d0, r, seed):
 def test_joint_equalization_does_not_see_the_scale_of_columns(scale):
     assert is_equalized([[scale, 1 / scale]], [[1 / scale, scale]])
     assert is_equalized([[scale, scale]], [[scale, scale]])
-    assert not is_equalized([[scale, scale]], [[scale, -scale]])
+    assert not is_equalized([[scale, scale]], [[scale, -scale]])  # though the products are equal
     assert not is_equalized([[scale, 1 / scale]], [[1.001 / scale, scale]])
     assert is_equalized([[scale, 1 / scale]], [[1.001 / scale, scale]], tol=1e-3)
     assert not is_equalized([[scale, scale, 0]], [[scale, scale, 1]])
     assert is_equalized([[scale, scale]])
     assert not is_equalized([[scale, 1.001 * scale]])
+    assert is_equalized(np.zeros((2, 3)), np.zeros((4, 3)))
 
 
 @pytest.mark.parametrize(
@@ -335,41 +295,28 @@ def test_mixed_kinds_and_empty_tensors_are_refused():
         importance_scores(T, T[:, :2])
 
 
-def test_equal_products_are_not_joint_equalization():
-    U, V = np.array([[1.0, 1.0]]), np.array([[1.0, -1.0]])
-    assert np.ptp(importance_scores(U, V)) == 0
-    assert not is_equalized(U, V)
-    assert is_equalized(np.zeros((2, 3)), np.zeros((4, 3)))
-
-
 NAN = np.array([[1.0, np.nan]])
 
 
-@pytest.mark.parametrize(
-    ("function", "bad", "name"),
-    [
-        (equalizer, (np.ones(3),), "U"),
-        (equalizer, (NAN,), "U"),
-        (equalizer, (np.ones((0, 3)),), "U"),
-        (plane_rotations, (np.ones((2, 2, 2)),), "U"),
-        (plane_rotations, (NAN,), "U"),
-        (rotate, (NAN, []), "X"),
-        (rotate, (np.ones((2, 2)), [(0, 2, 1.0, 0.0)]), "rotations"),
-        (equalizer_as_printed, (NAN,), "U"),
-        (equalizer_fft, (np.ones((2, 2)),), "gram_diagonal"),
-        (equalizer_fft, ([1.0, np.inf],), "gram_diagonal"),
-        (equalize_fft, (np.ones((2, 3)), np.ones(4)), "X"),
-        (hadamard, (0,), "k"),
-        (hadamard, (2.0,), "k"),
-        (hadamard, (14,), "k must be an integer that is at least 1 and at most 13, for 4096"),
-        (is_equalized, (np.eye(2), None, -1), "tol must be a number that is at least 0"),
-        (is_equalized, (np.eye(2), np.eye(2), -1), "tol must be a number that is at least 0"),
-        (hadamard, (-1,), "k"),
-        (importance_scores, (np.ones((2, 3)), np.ones((2, 4))), "U and V"),
-        (is_equalized, (NAN,), "U"),
-        (is_equalized, (np.ones((2, 3)), np.ones((2, 4))), "U and V"),
-    ],
+test_bad_arguments_are_named = refusals(
+    (lambda: equalizer(np.ones(3)), "U"),
+    (lambda: equalizer(NAN), "U"),
+    (lambda: equalizer(np.ones((0, 3))), "U"),
+    (lambda: plane_rotations(np.ones((2, 2, 2))), "U"),
+    (lambda: plane_rotations(NAN), "U"),
+    (lambda: rotate(NAN, []), "X"),
+    (lambda: rotate(np.ones((2, 2)), [(0, 2, 1.0, 0.0)]), "rotations"),
+    (lambda: equalizer_as_printed(NAN), "U"),
+    (lambda: equalizer_fft(np.ones((2, 2))), "gram_diagonal"),
+    (lambda: equalizer_fft([1.0, np.inf]), "gram_diagonal"),
+    (lambda: equalize_fft(np.ones((2, 3)), np.ones(4)), "X"),
+    (lambda: hadamard(0), "k"),
+    (lambda: hadamard(2.0), "k"),
+    (lambda: hadamard(14), "k must be an integer that is at least 1 and at most 13, for 4096"),
+    (lambda: is_equalized(np.eye(2), None, -1), "tol must be a number that is at least 0"),
+    (lambda: is_equalized(np.eye(2), np.eye(2), -1), "tol must be a number that is at least 0"),
+    (lambda: hadamard(-1), "k"),
+    (lambda: importance_scores(np.ones((2, 3)), np.ones((2, 4))), "U and V"),
+    (lambda: is_equalized(NAN), "U"),
+    (lambda: is_equalized(np.ones((2, 3)), np.ones((2, 4))), "U and V"),
 )
-def test_bad_arguments_are_named(function, bad, name):
-    with pytest.raises(ValueError, match=name):
-        function(*bad)

@@ -1,11 +1,10 @@
 """Dropout on rating matrices, against automatic differentiation and sums over all masks."""
 
-import re
-
 import numpy as np
 import pytest
 import torch
 
+from helpers.refusals import refusals
 from runproofs.linear import ratings as factors
 from runproofs.linear.ratings import Ratings
 from runproofs.masks import all_masks
@@ -187,71 +186,54 @@ def test_split_parts_the_ratings():
 
 # Refusals ----------------------------------------------------------------------------------------
 
-GOOD = {"epochs": 1, "batch": 4, "step_size": 0.1, "rng": 0}
+U, V, KNOWN = problem()
 
 
-@pytest.mark.parametrize(
-    ("change", "sentence"),
-    [
-        ({"p": 1}, "p must be a drop probability in [0, 1), but it was 1.0."),
-        ({"p": 1 - 1e-9}, "p must be a drop probability in [0, 1), but it was 1.0."),
-        ({"p": -0.1}, "p must be a drop probability in [0, 1), but it was -0.1."),
-        ({"step_size": 0}, "step_size must be a number that is larger than 0"),
-        ({"epochs": 0}, "epochs must be an integer that is at least 1"),
-        ({"batch": 2.0}, "batch must be an integer that is at least 1"),
-        ({"every": 0}, "every must be an integer that is at least 1"),
-        ({"rng": None}, "rng must be a NumPy Generator or a seed"),
-        (
-            {"test": Ratings([], [], [])},
-            "test must be rows, columns and values of one length, at least 1, but they have the "
-            "lengths 0, 0, 0.",
-        ),
-        ({"test": Ratings([0], [0, 1], [1.0])}, "but they have the lengths 1, 2, 1."),
-        (
-            {"test": Ratings([7], [0], [1.0])},
-            "Every row of test must be below 7, the length of its table, but one is 7.",
-        ),
-        (
-            {"train": Ratings([0], [5], [1.0])},
-            "Every column of train must be below 5, the length of its table, but one is 5.",
-        ),
-        (
-            {"train": Ratings([-1], [0], [1.0])},
-            "The rows of train must be integers that are at least 0.",
-        ),
-        (
-            {"train": Ratings([0], [0.5], [1.0])},
-            "The columns of train must be integers that are at least 0.",
-        ),
-        ({"train": Ratings([0], [0], [np.nan])}, "the values of train must have finite entries"),
-        ({"U": torch.ones(7)}, "U must have 2 axes, none empty, but its shape is (7,)."),
-        (
-            {"V": torch.ones((5, 3))},
-            "U and V must agree in their batch axes, number of columns, dtype and device",
-        ),
-        ({"V": torch.full((5, 3), np.inf)}, "V must be a tensor of finite floating-point numbers."),
-    ],
+def training(**change):
+    """A call of `train` whose arguments are right but for these."""
+    good = {"train": KNOWN, "test": KNOWN, "U": U, "V": V, "p": 0.5}
+    good |= {"epochs": 1, "batch": 4, "step_size": 0.1, "rng": 0}
+    return lambda: factors.train(**(good | change))
+
+
+PROBABILITY = r"p must be a drop probability in \[0, 1\), but it was"
+LENGTHS = "but they have the lengths"
+ROW = "Every row of test must be below 7, the length of its table, but one is 7"
+COLUMN = "Every column of train must be below 5, the length of its table, but one is 5"
+test_training_refuses = refusals(
+    (training(p=1), rf"{PROBABILITY} 1\.0"),
+    (training(p=1 - 1e-9), rf"{PROBABILITY} 1\.0"),
+    (training(p=-0.1), rf"{PROBABILITY} -0\.1"),
+    (training(step_size=0), "step_size must be a number that is larger than 0"),
+    (training(epochs=0), "epochs must be an integer that is at least 1"),
+    (training(batch=2.0), "batch must be an integer that is at least 1"),
+    (training(every=0), "every must be an integer that is at least 1"),
+    (training(rng=None), "rng must be a NumPy Generator or a seed"),
+    (training(test=Ratings([], [], [])), f"test must be .* at least 1, {LENGTHS} 0, 0, 0"),
+    (training(test=Ratings([0], [0, 1], [1.0])), f"{LENGTHS} 1, 2, 1"),
+    (training(test=Ratings([7], [0], [1.0])), ROW),
+    (training(train=Ratings([0], [5], [1.0])), COLUMN),
+    (training(train=Ratings([-1], [0], [1.0])), "The rows of train must be integers .* least 0"),
+    (training(train=Ratings([0], [0.5], [1.0])), "The columns of train must be integers"),
+    (training(train=Ratings([0], [0], [np.nan])), "the values of train must have finite entries"),
+    (training(U=torch.ones(7)), r"U must have 2 axes, none empty, but its shape is \(7,\)"),
+    (training(V=torch.ones((5, 3))), "U and V must agree in .* number of columns, dtype"),
+    (training(V=torch.full((5, 3), np.inf)), "V must be a tensor of finite floating-point numbers"),
 )
-def test_training_refuses(change, sentence):
-    U, V, known = problem()
-    arguments = {"train": known, "test": known, "U": U, "V": V, "p": 0.5, **GOOD} | change
-    with pytest.raises(ValueError, match=re.escape(sentence)):
-        factors.train(**arguments)
-
-
-def test_the_others_refuse():
-    U, V, known = problem()
-    with pytest.raises(ValueError, match=re.escape("kept must be (12, 3), a mask for each")):
-        factors.sgd_step(U, V, known, np.ones((12, 2)), 0.5, 0.1)
-    for share in (1.0, 1.5):
-        with pytest.raises(
-            ValueError, match="share must be a number that is larger than 0 and below 1"
-        ):
-            factors.split(known, share, 0)
-    with pytest.raises(ValueError, match=r"share must leave ratings in both parts, but 0\.01 of"):
-        factors.split(known, 0.01, 0)
-    with pytest.raises(ValueError, match="width must be an integer that is at least 1"):
-        factors.he_factors(3, 3, 0, 0)
+SHARE = "share must be a number that is larger than 0 and below 1"
+test_the_others_refuse = refusals(
+    (
+        lambda: factors.sgd_step(U, V, KNOWN, np.ones((12, 2)), 0.5, 0.1),
+        r"kept must be \(12, 3\), a mask for each",
+    ),
+    (lambda: factors.split(KNOWN, 1.0, 0), SHARE),
+    (lambda: factors.split(KNOWN, 1.5, 0), SHARE),
+    (
+        lambda: factors.split(KNOWN, 0.01, 0),
+        r"share must leave ratings in both parts, but 0\.01 of",
+    ),
+    (lambda: factors.he_factors(3, 3, 0, 0), "width must be an integer that is at least 1"),
+)
 
 
 # Table 4-I ---------------------------------------------------------------------------------------

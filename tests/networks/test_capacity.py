@@ -1,6 +1,5 @@
 """Suprema over neurons against dense directions, each other, enumeration and closed forms."""
 
-import doctest
 from itertools import product
 
 import numpy as np
@@ -9,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize, minimize_scalar
 
+from helpers.refusals import refusals
 from runproofs.networks import capacity
 from runproofs.networks.capacity import (
     complexity,
@@ -217,12 +217,6 @@ def test_expected_complexity_is_the_mean_over_all_samples(n):
     assert expected_complexity(n, atoms, masses) == pytest.approx(mean, rel=1e-12)
 
 
-def test_one_point_of_a_triangle_is_isolated_by_a_neuron():
-    for delta in (1 / 3, 0.2, 0.05):
-        _, masses = triangle(delta)
-        assert expected_complexity(1, *triangle(delta)) == pytest.approx(np.sqrt(masses).sum())
-
-
 def test_pieces_make_no_difference(monkeypatch):
     whole = expected_complexity(4, *triangle(0.3))
     monkeypatch.setattr(capacity, "CHUNK", 100)
@@ -262,15 +256,6 @@ def test_a_search_from_many_starts_finds_beta(seed, d):
     assert retentiveness(atoms, masses).beta == pytest.approx(found, rel=1e-8)
 
 
-def test_linear_maps_change_nothing():
-    rng = np.random.default_rng(5)
-    atoms, masses = random_law(rng, 7, 3)
-    A = rng.standard_normal((5, 3))
-    beta = retentiveness(atoms, masses).beta
-    assert beta > 1e-4
-    assert retentiveness(atoms @ A.T, masses).beta == pytest.approx(beta, rel=1e-9)
-
-
 def test_retentiveness_of_simple_laws():
     assert retentiveness([[2], [-0.5]], [0.2, 0.8]).beta == pytest.approx(1 / 5)
     assert retentiveness(CROSS, [0.25] * 4).beta == pytest.approx(1 / 2)
@@ -286,30 +271,20 @@ def test_retentiveness_of_simple_laws():
 # ------------------------------------------------------------------------------------ errors
 
 
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda: second_moment([1, 2], [[1, 0]], [0.5]), "masses must be 1 probabilities of sum 1"),
-        (lambda: retentiveness([[1, 0]], [0.5, 0.5]), "masses must be 1 probabilities of sum 1"),
-        (lambda: retentiveness([[1, 0], [0, 1]], [1, 0]), "masses must be larger than 0"),
-        (lambda: second_moment([1, 2, 3], [[1, 0]], [1]), "v must have a last axis of length 2"),
-        (lambda: retentiveness([[0, 0]], [1]), "atoms must not all be 0"),
-        (lambda: supremum([1], [[1, 2, 3]], [[1, 0]], [1]), "points must have 2 columns"),
-        (lambda: supremum([1, 2], [[1, 2]], [[1, 0]], [1]), "weights must have a last axis"),
-        (lambda: supremum([1] * 3, np.eye(3), np.eye(3), [1 / 3] * 3), "they span 3 dimensions"),
-        (lambda: complexity(np.ones((15, 1)), [[1]], [1]), "sample must allow at most 14"),
-        (lambda: expected_complexity(0, [[1]], [1]), "n must be an integer"),
-        (lambda: expected_complexity(40, *triangle(0.3)), "n must allow at most 262144"),
-        (
-            lambda: retentiveness(np.random.default_rng(1).standard_normal((90, 3)), [1 / 90] * 90),
-            "atoms must allow at most 3000 subsets",
-        ),
-    ],
+test_bad_arguments = refusals(
+    (lambda: second_moment([1, 2], [[1, 0]], [0.5]), "masses must be 1 probabilities of sum 1"),
+    (lambda: retentiveness([[1, 0]], [0.5, 0.5]), "masses must be 1 probabilities of sum 1"),
+    (lambda: retentiveness([[1, 0], [0, 1]], [1, 0]), "masses must be larger than 0"),
+    (lambda: second_moment([1, 2, 3], [[1, 0]], [1]), "v must have a last axis of length 2"),
+    (lambda: retentiveness([[0, 0]], [1]), "atoms must not all be 0"),
+    (lambda: supremum([1], [[1, 2, 3]], [[1, 0]], [1]), "points must have 2 columns"),
+    (lambda: supremum([1, 2], [[1, 2]], [[1, 0]], [1]), "weights must have a last axis"),
+    (lambda: supremum([1] * 3, np.eye(3), np.eye(3), [1 / 3] * 3), "they span 3 dimensions"),
+    (lambda: complexity(np.ones((15, 1)), [[1]], [1]), "sample must allow at most 14"),
+    (lambda: expected_complexity(0, [[1]], [1]), "n must be an integer"),
+    (lambda: expected_complexity(40, *triangle(0.3)), "n must allow at most 262144"),
+    (
+        lambda: retentiveness(np.random.default_rng(1).standard_normal((90, 3)), [1 / 90] * 90),
+        "atoms must allow at most 3000 subsets",
+    ),
 )
-def test_bad_arguments(call, message):
-    with pytest.raises(ValueError, match=message):
-        call()
-
-
-def test_the_examples_of_the_docstrings():
-    assert doctest.testmod(capacity) == (0, 5)

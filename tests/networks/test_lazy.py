@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import torch
 
+from helpers.refusals import refusals
 from runproofs.masks import all_masks
 from runproofs.networks import lazy, two_layer
 from runproofs.networks.two_layer import TwoLayerNetwork
@@ -139,45 +140,30 @@ def test_noisy_xor_has_all_its_points_once_and_labels_by_the_first_two(d):
     assert (X[:, 2:] != 0).all()
 
 
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (
-            lambda: lazy.noisy_xor(1),
-            "d must be an integer that is at least 2 and at most 20, since",
-        ),
-        (
-            lambda: lazy.noisy_xor(21),
-            "d must be an integer that is at least 2 and at most 20, since",
-        ),
-        (lambda: lazy.start(0, 2, 0), "m must be"),
-        (lambda: lazy.start(2, 2, None), "rng must be"),
-        (lambda: lazy.update(START, [1, 0], 1, [1, 1, 0, 2], step_size=1), "mask must"),
-        (lambda: lazy.update(START, [1, 0], 2, [1, 1, 0, 0], step_size=1), "y must"),
-        (lambda: lazy.update(START, [1, 0], 1, [1, 1, 0, 0], step_size=0), "step_size must"),
-        (
-            lambda: lazy.update(START, [1, 0], 1, [1, 1, 0, 0], step_size=1, radius=0),
-            "radius must",
-        ),
-        (lambda: lazy.project_rows(START.W, -1), "radius must"),
-        (lambda: lazy.project_rows(START.W, np.nan), "radius must"),
-        (lambda: lazy.linearization(START, START.W[:1], [1, 0]), "U must have 4 rows"),
-        (lambda: lazy.linearization(START, START.W, [1, 0, 0]), "x must"),
-        (lambda: lazy.error(START, *lazy.noisy_xor(3)), "X must have 2 columns"),
-        (
-            lambda: lazy.algorithm_4(START, *lazy.xor(), 0, step_size=1, rng=0),
-            "q must be a keep probability",
-        ),
-        (
-            lambda: lazy.algorithm_4(START, *lazy.noisy_xor(3), 1, step_size=1, rng=0),
-            "X must have 2 columns",
-        ),
-        (
-            lambda: lazy.algorithm_4(START, *lazy.xor(), 1, step_size=1, rng=0, masses=[1, 1]),
-            "masses must",
-        ),
-    ],
+test_bad_arguments_are_named = refusals(
+    (lambda: lazy.noisy_xor(1), "d must be an integer that is at least 2 and at most 20, since"),
+    (lambda: lazy.noisy_xor(21), "d must be an integer that is at least 2 and at most 20, since"),
+    (lambda: lazy.start(0, 2, 0), "m must be"),
+    (lambda: lazy.start(2, 2, None), "rng must be"),
+    (lambda: lazy.update(START, [1, 0], 1, [1, 1, 0, 2], step_size=1), "mask must"),
+    (lambda: lazy.update(START, [1, 0], 2, [1, 1, 0, 0], step_size=1), "y must"),
+    (lambda: lazy.update(START, [1, 0], 1, [1, 1, 0, 0], step_size=0), "step_size must"),
+    (lambda: lazy.update(START, [1, 0], 1, [1, 1, 0, 0], step_size=1, radius=0), "radius must"),
+    (lambda: lazy.project_rows(START.W, -1), "radius must"),
+    (lambda: lazy.project_rows(START.W, np.nan), "radius must"),
+    (lambda: lazy.linearization(START, START.W[:1], [1, 0]), "U must have 4 rows"),
+    (lambda: lazy.linearization(START, START.W, [1, 0, 0]), "x must"),
+    (lambda: lazy.error(START, *lazy.noisy_xor(3)), "X must have 2 columns"),
+    (
+        lambda: lazy.algorithm_4(START, *lazy.xor(), 0, step_size=1, rng=0),
+        "q must be a keep probability",
+    ),
+    (
+        lambda: lazy.algorithm_4(START, *lazy.noisy_xor(3), 1, step_size=1, rng=0),
+        "X must have 2 columns",
+    ),
+    (
+        lambda: lazy.algorithm_4(START, *lazy.xor(), 1, step_size=1, rng=0, masses=[1, 1]),
+        "masses must",
+    ),
 )
-def test_bad_arguments_are_named(call, message):
-    with pytest.raises(ValueError, match=message):
-        call()

@@ -1,13 +1,11 @@
 """The margin of Assumption 2: both bounds by hand, closed forms, and the kernel machine."""
 
-import doctest
-
 import numpy as np
 import pytest
 from scipy.optimize import nnls
 
 from helpers.lazy_problems import KINDS, by_hand, instance
-from runproofs.networks import lazy_margin
+from helpers.refusals import refusals
 from runproofs.networks.lazy_margin import (
     arcs,
     feature_kernel,
@@ -97,15 +95,6 @@ def test_closed_forms():
             found = planar_margin(X, y)
             assert [found.lower, found.upper] == pytest.approx([expected] * 2, abs=1e-9)
     assert planar_margin([[0, 3]], [-1], 0.2).upper == pytest.approx(0.3, abs=1e-9)
-
-
-def test_the_five_points():
-    found, machine = planar_margin(*FIVE), kernel_margin(*FIVE)
-    assert [found.lower, machine.lower] == pytest.approx([0.287405, 0.301633], abs=5e-7)
-    X, y = FIVE
-    _, mass, active = by_hand(X)
-    even = np.linalg.norm((active * y / 5) @ X, axis=1) @ mass
-    assert even == pytest.approx(0.310260, abs=5e-7)
 
 
 @pytest.mark.parametrize(
@@ -207,28 +196,18 @@ def test_the_potential_is_a_sum_over_active_points():
     np.testing.assert_array_equal(potential(alpha, X, y, [0.0, 0]), [0, 0])
 
 
-@pytest.mark.parametrize(
-    "call",
-    [
-        lambda: planar_margin([[1, 0, 0]], [1]),
-        lambda: planar_margin([[1, 0]], [0]),
-        lambda: planar_margin([[1, 0]], [1, 1]),
-        lambda: planar_margin([[1, 0]], [1], 0),
-        lambda: planar_margin([[np.nan, 0]], [1]),
-        lambda: kernel_margin([[1, 0]], [2]),
-        lambda: kernel_margin([[1, 0]], [1], 1.5),
-        lambda: arcs([[1, 0, 0]]),
-        lambda: feature_kernel([1, 0]),
-        lambda: potential([1], [[1, 0], [0, 1]], [1, 1], [1, 0]),
-        lambda: potential([1], [[1, 0]], [1], [1, 0, 0]),
-        lambda: sampled_margins(np.sign, [[1, 0]], [1], [1, 0]),
-        lambda: sampled_margins(np.ravel, [[1, 0]], [1], [[1, 0]]),
-    ],
+test_bad_arguments = refusals(
+    (lambda: planar_margin([[1, 0, 0]], [1]), "must"),
+    (lambda: planar_margin([[1, 0]], [0]), "must"),
+    (lambda: planar_margin([[1, 0]], [1, 1]), "must"),
+    (lambda: planar_margin([[1, 0]], [1], 0), "must"),
+    (lambda: planar_margin([[np.nan, 0]], [1]), "must"),
+    (lambda: kernel_margin([[1, 0]], [2]), "must"),
+    (lambda: kernel_margin([[1, 0]], [1], 1.5), "must"),
+    (lambda: arcs([[1, 0, 0]]), "must"),
+    (lambda: feature_kernel([1, 0]), "must"),
+    (lambda: potential([1], [[1, 0], [0, 1]], [1, 1], [1, 0]), "must"),
+    (lambda: potential([1], [[1, 0]], [1], [1, 0, 0]), "must"),
+    (lambda: sampled_margins(np.sign, [[1, 0]], [1], [1, 0]), "must"),
+    (lambda: sampled_margins(np.ravel, [[1, 0]], [1], [[1, 0]]), "must"),
 )
-def test_bad_arguments(call):
-    with pytest.raises(ValueError, match=r"must"):
-        call()
-
-
-def test_doctests():
-    assert doctest.testmod(lazy_margin).failed == 0

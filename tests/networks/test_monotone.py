@@ -1,11 +1,11 @@
-"""First-one and all-ones networks: their formulas are enumerations, and none is below the best."""
+"""First-one and all-ones networks: their formulas are enumerations, exactly."""
 
 from fractions import Fraction
 
 import numpy as np
 import pytest
-from scipy.optimize import minimize
 
+from helpers.refusals import refusals
 from runproofs.networks import monotone, multilayer
 from runproofs.networks.multilayer import MultilayerNetwork
 
@@ -43,17 +43,9 @@ def test_the_best_first_one_network(shape, p):
         assert measured(scaled(best, Fraction(99, 100)), p) > value
         steps = [measured(shifted(best, Fraction(s, 100)), p) for s in (-1, 1)]
         assert (min(steps) > value) is biased
-    assert monotone.first_one_criterion(*shape, p, biased=True) < monotone.first_one_criterion(
-        *shape, p
-    )
-
-
-def test_known_criteria_of_first_one_networks():
-    known = {(2, 2, 2): (5, 16), (4, 4, 2): (17, 64), (4, 8, 2): (3, 16), (2, 4, 3): (3, 10)}
-    for shape, value in known.items():
-        assert monotone.first_one_criterion(*shape, HALF) == Fraction(*value)
-    assert monotone.first_one_criterion(4, 8, 2, Fraction(2, 3)) == Fraction(17, 162)
-    assert monotone.first_one_criterion(2, 4, 2, HALF, biased=True) == Fraction(1, 6)
+    plain = monotone.first_one_criterion(*shape, p)
+    assert measured(monotone.best_first_one(*shape, p), p) == plain
+    assert monotone.first_one_criterion(*shape, p, biased=True) < plain
 
 
 @pytest.mark.parametrize("p", RATES)
@@ -68,54 +60,7 @@ def test_the_best_non_negative_network(shape, p):
         assert measured(shifted(best, step), p) > value
 
 
-@pytest.mark.parametrize("p", RATES)
-@pytest.mark.parametrize("shape", [(2, 2, 2), (3, 2, 2), (2, 2, 3)])
-def test_no_non_negative_network_is_better(shape, p):
-    """Steps from the best network and from random ones, in many directions, exactly."""
-    rng = np.random.default_rng(5)
-    best, least = monotone.best_non_negative(*shape, p), monotone.non_negative_minimum(*shape, p)
-    for k in range(30):
-        step = Fraction(1, (3, 30, 300)[k % 3])
-        weights = [W * abs(1 + step * rng.integers(-3, 4, W.shape)) for W in best.weights]
-        biases = [b + step * rng.integers(-3, 4, b.shape) for b in best.biases]
-        assert measured(MultilayerNetwork(weights, biases), p) >= least
-
-
-@pytest.mark.parametrize(("shape", "p"), [((2, 2, 2), 0.5), ((2, 2, 2), 0.7), ((2, 2, 3), 0.5)])
-def test_minimisation_from_many_starts_finds_the_same(shape, p):
-    K, n, d = shape
-    sizes, rng = [K, *[n] * (d - 1), 1], np.random.default_rng(2)
-    shapes = list(zip(sizes[1:], sizes[:-1], strict=True))
-    counts = np.cumsum([a * b for a, b in shapes] + sizes[1:])[:-1]
-    patterns, chances = multilayer.all_patterns(monotone.all_ones(*shape), p)
-
-    def criterion(v):
-        parts = np.split(v, counts)
-        weights = [part.reshape(pair) for part, pair in zip(parts[:d], shapes, strict=True)]
-        network = MultilayerNetwork(weights, parts[d:])
-        on, off = (
-            multilayer.dropout_output(network, np.full(K, x), patterns, p) for x in (1.0, 0.0)
-        )
-        return chances @ ((on - 1) ** 2 + off**2) / 2
-
-    weights, biases = counts[d - 1], sum(sizes[1:])
-    bounds = [(0, None)] * weights + [(None, None)] * biases
-    exactly = {"bounds": bounds, "method": "L-BFGS-B", "options": {"ftol": 1e-15, "gtol": 1e-9}}
-    starts = rng.random((8, weights + biases))  # near kinks most end 1e-6 to 1e-2 above
-    found = min(minimize(criterion, start, **exactly).fun for start in starts)
-    least = monotone.non_negative_minimum(*shape, p)
-    assert found == pytest.approx(least, abs=1e-6)
-    assert found > least - 1e-12
-
-
-def test_known_minima():
-    known = {
-        (2, 4, 2, HALF): (7, 44), (2, 2, 3, HALF): (19, 92), (4, 1, 2, HALF): (3, 16),
-        (3, 2, 2, Fraction(1, 4)): (2, 9), (2, 2, 3, Fraction(2, 3)): (61, 372),
-        (3, 1, 2, Fraction(3, 4)): (13, 106), (64, 2015, 2, HALF): (1, 128),
-    }  # fmt: skip
-    for arguments, value in known.items():
-        assert monotone.non_negative_minimum(*arguments) == Fraction(*value)
+def test_kappa_by_hand():
     assert monotone.kappa(3, 4, Fraction(2, 3)) == Fraction(7, 6) ** 3 - 1
 
 
@@ -159,28 +104,20 @@ def test_the_profile_is_the_conditional_mean(p):
     assert monotone.profile(monotone.first_one(4, 4, 2, HALF**2), HALF).tolist() == [0] + [HALF] * 4
 
 
-@pytest.mark.parametrize(
-    ("make", "sentence"),
-    [
-        (lambda: monotone.first_one(2, 3, 2, 1), "n must be a multiple of K = 2"),
-        (lambda: monotone.first_one_criterion(2, 3, 2, HALF), "n must be a multiple of K = 2"),
-        (
-            lambda: monotone.all_ones(2, 3, 1, 1),
-            "d must be an integer that is at least 2, for one hidden layer",
-        ),
-        (lambda: monotone.all_ones(0, 3, 2, 1), "K must be an integer"),
-        (lambda: monotone.kappa(1.5, 2, HALF), "n must be an integer"),
-        (lambda: monotone.non_negative_minimum(2, 3, 2, 0), "p must be a keep probability"),
-        (lambda: monotone.profile(MultilayerNetwork([[[1, 1]]]), HALF), "hidden layer"),
-        (
-            lambda: monotone.profile(
-                MultilayerNetwork([np.ones((2, 1, 2)), np.ones((2, 1, 1))]), HALF
-            ),
-            "network must be a single one",
-        ),
-        (lambda: monotone.profile(monotone.all_ones(13, 1, 2), HALF), "at most 4096 masks"),
-    ],
+test_bad_arguments_are_named = refusals(
+    (lambda: monotone.first_one(2, 3, 2, 1), "n must be a multiple of K = 2"),
+    (lambda: monotone.first_one_criterion(2, 3, 2, HALF), "n must be a multiple of K = 2"),
+    (
+        lambda: monotone.all_ones(2, 3, 1, 1),
+        "d must be an integer that is at least 2, for one hidden layer",
+    ),
+    (lambda: monotone.all_ones(0, 3, 2, 1), "K must be an integer"),
+    (lambda: monotone.kappa(1.5, 2, HALF), "n must be an integer"),
+    (lambda: monotone.non_negative_minimum(2, 3, 2, 0), "p must be a keep probability"),
+    (lambda: monotone.profile(MultilayerNetwork([[[1, 1]]]), HALF), "hidden layer"),
+    (
+        lambda: monotone.profile(MultilayerNetwork([np.ones((2, 1, 2)), np.ones((2, 1, 1))]), HALF),
+        "network must be a single one",
+    ),
+    (lambda: monotone.profile(monotone.all_ones(13, 1, 2), HALF), "at most 4096 masks"),
 )
-def test_bad_arguments_are_named(make, sentence):
-    with pytest.raises(ValueError, match=sentence):
-        make()

@@ -1,11 +1,13 @@
 """The detector of the empty input: its network, its formulas, and where it wins."""
 
 from fractions import Fraction
+from functools import partial
 from itertools import product
 
 import numpy as np
 import pytest
 
+from helpers.refusals import refusals
 from runproofs.networks import monotone
 from runproofs.networks.multilayer import (
     MultilayerNetwork,
@@ -52,14 +54,6 @@ def test_other_output_weights_or_biases_are_worse(part):
         assert criterion(other, P, p) > monotone.detector_minimum(K, n, d, p)
 
 
-def test_values_by_hand():
-    values = {(2, 5, 2): "7/46", (2, 4, 2): "4/25", (3, 1, 2): "79/414", (4, 1, 2): "287/1598"}
-    for shape, value in values.items():
-        assert monotone.detector_minimum(*shape, HALF) == Fraction(value)
-    assert monotone.detector_minimum(3, 1, 2, Fraction(3, 4)) == Fraction(4349, 41210)
-    assert monotone.detector_minimum(2, 2, 3, Fraction(2, 3)) == Fraction(469, 2900)
-
-
 def test_the_condition_is_the_comparison():
     rates = Fraction(1, 10), THIRD, HALF, Fraction(4, 5)
     verdicts = [
@@ -98,18 +92,15 @@ def test_floats_give_floats_near_the_fractions():
     assert criterion(network, half(np.ones(3), 1), 1 / 3) == pytest.approx(rounded, rel=1e-12)
 
 
-@pytest.mark.parametrize(
-    "call",
-    [monotone.detector, monotone.detector_minimum, monotone.detector_wins],
+test_bad_arguments = refusals(
+    *(
+        (partial(call, *arguments), words)
+        for call in (monotone.detector, monotone.detector_minimum, monotone.detector_wins)
+        for arguments, words in (
+            ((0, 3, 2, HALF), "K must be an integer that is at least 1"),
+            ((2, 1.5, 2, HALF), "n must be an integer that is at least 1"),
+            ((2, 3, 1, HALF), "d must be an integer that is at least 2, for one hidden layer"),
+            ((2, 3, 2, 0), "p must be a keep probability"),
+        )
+    )
 )
-def test_bad_arguments(call):
-    with pytest.raises(ValueError, match="K must be an integer that is at least 1"):
-        call(0, 3, 2, HALF)
-    with pytest.raises(ValueError, match="n must be an integer that is at least 1"):
-        call(2, 1.5, 2, HALF)
-    with pytest.raises(
-        ValueError, match="d must be an integer that is at least 2, for one hidden layer"
-    ):
-        call(2, 3, 1, HALF)
-    with pytest.raises(ValueError, match="p must be a keep probability"):
-        call(2, 3, 2, 0)

@@ -5,6 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from helpers.refusals import refusals
 from runproofs.networks import multilayer
 from runproofs.networks.multilayer import MultilayerNetwork
 
@@ -104,40 +105,34 @@ def test_half_of_the_mass_is_at_the_origin():
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("make", "sentence"),
-    [
-        (lambda: MultilayerNetwork([]), "weights must hold at least one layer"),
-        (lambda: MultilayerNetwork([[[1, 2]], [[1, 2]]]), r"weights\[1\] must have 1 columns"),
-        (lambda: MultilayerNetwork([[[1], [2]]]), r"weights\[0\] must be a matrix of one row"),
-        (lambda: MultilayerNetwork([[1, 2]]), r"weights\[0\] must be a matrix"),
-        (lambda: MultilayerNetwork([[[1, "a"]]]), r"weights\[0\] must be"),
-        (lambda: MultilayerNetwork([[[1, np.nan]]]), "finite"),
-        (lambda: MultilayerNetwork([[[1]], [[1]]], [[0]]), r"biases must have lengths \[1, 1\]"),
-        (lambda: FIGURE_1([1, 2, 3]), "x must have a last axis of length 2"),
-        (lambda: multilayer.dropout_output(FIGURE_1, [1, 1], [1], HALF), "pattern must hold 2"),
-        (lambda: multilayer.dropout_output(FIGURE_1, [1, 1], [1, [1]], HALF), r"pattern\[1\]"),
-        (lambda: multilayer.output_law(FIGURE_1, [[1, 1]], HALF), "x must be a point of 2 inputs"),
-        (lambda: MultilayerNetwork([[[1, 2], [3]]]), r"weights\[0\] must be"),
-        (lambda: multilayer.output_law(FIGURE_1, [1, 1], 0), "p must be a keep probability"),
-        (lambda: multilayer.all_patterns(FIGURE_1, 0), "^p must be a keep probability"),
-        (
-            lambda: multilayer.all_patterns(MultilayerNetwork([np.ones((1, 21))]), HALF),
-            "network must have at most 20 inputs and hidden nodes .* it has 21",
+test_bad_arguments_are_named = refusals(
+    (lambda: MultilayerNetwork([]), "weights must hold at least one layer"),
+    (lambda: MultilayerNetwork([[[1, 2]], [[1, 2]]]), r"weights\[1\] must have 1 columns"),
+    (lambda: MultilayerNetwork([[[1], [2]]]), r"weights\[0\] must be a matrix of one row"),
+    (lambda: MultilayerNetwork([[1, 2]]), r"weights\[0\] must be a matrix"),
+    (lambda: MultilayerNetwork([[[1, "a"]]]), r"weights\[0\] must be"),
+    (lambda: MultilayerNetwork([[[1, np.nan]]]), "finite"),
+    (lambda: MultilayerNetwork([[[1]], [[1]]], [[0]]), r"biases must have lengths \[1, 1\]"),
+    (lambda: FIGURE_1([1, 2, 3]), "x must have a last axis of length 2"),
+    (lambda: multilayer.dropout_output(FIGURE_1, [1, 1], [1], HALF), "pattern must hold 2"),
+    (lambda: multilayer.dropout_output(FIGURE_1, [1, 1], [1, [1]], HALF), r"pattern\[1\]"),
+    (lambda: multilayer.output_law(FIGURE_1, [[1, 1]], HALF), "x must be a point of 2 inputs"),
+    (lambda: MultilayerNetwork([[[1, 2], [3]]]), r"weights\[0\] must be"),
+    (lambda: multilayer.output_law(FIGURE_1, [1, 1], 0), "p must be a keep probability"),
+    (lambda: multilayer.all_patterns(FIGURE_1, 0), "^p must be a keep probability"),
+    (
+        lambda: multilayer.all_patterns(MultilayerNetwork([np.ones((1, 21))]), HALF),
+        "network must have at most 20 inputs and hidden nodes .* it has 21",
+    ),
+    (lambda: multilayer.penalised_risk(FIGURE_1, [(1, [1, 1], 1)], -1), "lam must be"),
+    (
+        lambda: multilayer.output_law(
+            MultilayerNetwork([[[1, 1]]], [np.ones((3, 1), int)]), [1, 1], HALF
         ),
-        (lambda: multilayer.penalised_risk(FIGURE_1, [(1, [1, 1], 1)], -1), "lam must be"),
-        (
-            lambda: multilayer.output_law(
-                MultilayerNetwork([[[1, 1]]], [np.ones((3, 1), int)]), [1, 1], HALF
-            ),
-            "network must be a single one",
-        ),
-        (
-            lambda: multilayer.output_law(MultilayerNetwork([np.ones((2, 1, 2))]), [1, 1], 0.5),
-            "network must be a single one",
-        ),
-    ],
+        "network must be a single one",
+    ),
+    (
+        lambda: multilayer.output_law(MultilayerNetwork([np.ones((2, 1, 2))]), [1, 1], 0.5),
+        "network must be a single one",
+    ),
 )
-def test_bad_arguments_are_named(make, sentence):
-    with pytest.raises(ValueError, match=sentence):
-        make()

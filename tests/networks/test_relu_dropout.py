@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import torch
 
+from helpers.refusals import refusals
 from runproofs.networks import relu_dropout
 
 
@@ -180,54 +181,41 @@ def test_training_leaves_its_start_alone_repeats_itself_and_watches():
     assert not torch.equal(again[0].U[0], again[0].U[1]), "masks are independent"
 
 
-def test_dropout_off_is_the_same_for_all_and_dropout_is_not():
-    found = trained([0.0, 0.0, 0.5])
-    assert torch.equal(found.U[0], found.U[1])
-    assert not torch.allclose(found.U[0], found.U[2])
+U, V, X, Y = problem()
+NETS, WITH = stack(), {**HOW, "generator": torch.Generator()}
 
-
-@pytest.mark.parametrize("p", [1.0, -0.1, 2, [0.2, 1.0, 0.3], "half", np.nan])
-def test_rates_outside_are_refused(p):
-    U, V, X, Y = problem()
-    for refuse in (
-        lambda: relu_dropout.objective(U, V, X, Y, p),
-        lambda: relu_dropout.objective_by_enumeration(U, V, X, Y, p),
-        lambda: trained(p),
-    ):
-        with pytest.raises(ValueError, match=r"^p must"):
-            refuse()
-
-
-def test_wrong_arguments_are_refused():
-    U, V, X, Y = problem()
-    with pytest.raises(ValueError, match="a flow that is not 0"):
-        relu_dropout.coadaptation([[1, 0], [0, 0]])
-    with pytest.raises(ValueError, match="psi must be at least 0"):
-        relu_dropout.coadaptation([1, -1])
-    with pytest.raises(ValueError, match="psi must have a last axis"):
-        relu_dropout.coadaptation(3.0)
-    with pytest.raises(ValueError, match="masses must be 5 probabilities of sum 1"):
-        relu_dropout.flows(U, V, X, np.ones(5))
-    with pytest.raises(ValueError, match="masses must be 5 probabilities of sum 1"):
-        relu_dropout.flows(U, V, X, [0.5, 0.5])
-    with pytest.raises(ValueError, match="X must have 3 columns"):
-        relu_dropout.flows(U, V, X[:, :2])
-    with pytest.raises(ValueError, match="Y must have 5 rows"):
-        relu_dropout.objective(U, V, X, Y[:4], 0.5)
-    with pytest.raises(ValueError, match="U and V must agree"):
-        relu_dropout.path_norm_squared(U[:, :2], V)
-    with pytest.raises(ValueError, match="U must be one matrix"):
-        relu_dropout.objective_by_enumeration(U[None], V[None], X, Y, 0.5)
-    with pytest.raises(ValueError, match="p must be a number or have shape"):
-        trained([0.5, 0.5])
-    with pytest.raises(ValueError, match="batch must be an integer"):
-        trained(0.5, batch=0)
-    with pytest.raises(ValueError, match="step_size must be a number that is larger than 0"):
-        trained(0.5, step_size=0)
-    how = {**HOW, "generator": torch.Generator()}
-    with pytest.raises(ValueError, match="V must be a tensor"):
-        relu_dropout.train(stack()[0], V, X, Y, 0.5, **how)
-    with pytest.raises(ValueError, match=r"U and V must agree in .* dtype"):
-        relu_dropout.train(stack()[0], stack()[1].float(), X, Y, 0.5, **how)
-    with pytest.raises(ValueError, match="generator must be"):
-        relu_dropout.train(*stack(), X, Y, 0.5, **{**how, "generator": 3})
+test_wrong_arguments_are_refused = refusals(
+    (lambda: relu_dropout.coadaptation([[1, 0], [0, 0]]), "a flow that is not 0"),
+    (lambda: relu_dropout.coadaptation([1, -1]), "psi must be at least 0"),
+    (lambda: relu_dropout.coadaptation(3.0), "psi must have a last axis"),
+    (lambda: relu_dropout.flows(U, V, X, np.ones(5)), "masses must be 5 probabilities of sum 1"),
+    (lambda: relu_dropout.flows(U, V, X, [0.5, 0.5]), "masses must be 5 probabilities of sum 1"),
+    (lambda: relu_dropout.flows(U, V, X[:, :2]), "X must have 3 columns"),
+    (lambda: relu_dropout.objective(U, V, X, Y[:4], 0.5), "Y must have 5 rows"),
+    (lambda: relu_dropout.path_norm_squared(U[:, :2], V), "U and V must agree"),
+    (
+        lambda: relu_dropout.objective_by_enumeration(U[None], V[None], X, Y, 0.5),
+        "U must be one matrix",
+    ),
+    (lambda: trained([0.5, 0.5]), "p must be a number or have shape"),
+    (lambda: trained(0.5, batch=0), "batch must be an integer"),
+    (lambda: trained(0.5, step_size=0), "step_size must be a number that is larger than 0"),
+    (lambda: relu_dropout.train(NETS[0], V, X, Y, 0.5, **WITH), "V must be a tensor"),
+    (
+        lambda: relu_dropout.train(NETS[0], NETS[1].float(), X, Y, 0.5, **WITH),
+        "U and V must agree in .* dtype",
+    ),
+    (
+        lambda: relu_dropout.train(*NETS, X, Y, 0.5, **{**WITH, "generator": 3}),
+        "generator must be",
+    ),
+    *(
+        (refused, "^p must")
+        for p in (1.0, -0.1, 2, [0.2, 1.0, 0.3], "half", np.nan)
+        for refused in (
+            lambda p=p: relu_dropout.objective(U, V, X, Y, p),
+            lambda p=p: relu_dropout.objective_by_enumeration(U, V, X, Y, p),
+            lambda p=p: trained(p),
+        )
+    ),
+)

@@ -9,9 +9,7 @@ import torch
 from torch.nn.functional import softplus
 
 from runproofs import data
-from runproofs.adversarial import attacks
 from runproofs.reproductions import ch6
-from runproofs.training import step_decay
 
 EPS, STEP = (0.2, 1), (10, 10 / 64)
 
@@ -44,10 +42,6 @@ def batch():
 def test_the_split_of_the_digits_is_disjoint_and_balanced():
     counts = ch6.table_6_1_data()["counts"]
     assert counts.tolist() == [[88, 92], [90, 90]]
-
-
-def test_logits_are_those_of_two_layers_of_torch(net, batch):
-    torch.testing.assert_close(ch6.logits(net, batch[0]), torch_network(net)(batch[0]).detach())
 
 
 def test_the_initial_law_is_uniform_as_in_torch():
@@ -196,40 +190,6 @@ def test_labels_and_splits_of_the_two_data_sets(monkeypatch):
         assert labels.tolist() == [-1, 1, 1, -1][: len(chosen)]
 
 
-def test_networks_side_by_side_learn_as_they_do_alone():
-    X, Y = ch6.zeros_and_ones("digits")[0]
-    attacked = partial(ch6.attack, eps=EPS, step=STEP, inner=3)
-
-    def learnt(*seeds):
-        return ch6.train("R-PGD-2", X, Y, 5, 2, 16, 0.3, attacked, generators(*seeds))
-
-    both, first, second = learnt(3, 4), learnt(3), learnt(4)
-    for p, q, r in zip(both, first, second, strict=True):
-        torch.testing.assert_close(p, torch.cat([q, r]), rtol=1e-4, atol=1e-5)
-    assert not torch.allclose(first[0], second[0], atol=1e-2)
-
-
-def test_one_epoch_of_standard_training_is_plain_sgd(net, batch):
-    X, Y = batch
-    found = ch6.train("Standard", X, Y, 7, 1, 64, 0.3, None, generators(1))
-    weights = [p.clone().requires_grad_() for p in net]
-    loss = softplus(-Y * ch6.logits(weights, X)).mean()
-    for p, q, g in zip(found, net, torch.autograd.grad(loss, weights), strict=True):
-        torch.testing.assert_close(p, q - 0.3 * g)
-
-
-def test_pgd_2_ascends_the_mean_of_a_batch_of_64_inside_the_box(net, batch):
-    model = partial(ch6.logits, net)
-    ours = ch6.attack("R-PGD-2", model, *batch, EPS, STEP, 25)
-    mean = attacks.pgd(
-        model, *batch, norm=2, eps=1, step_size=step_decay(10, 0.2, 10), steps=25,
-        loss="reflected", reduction="mean", clip=(0, 1), best_iterate=True,
-    )  # fmt: skip
-    torch.testing.assert_close(ours, mean)
-    assert ((ours >= 0) & (ours <= 1)).all()
-    assert (ch6.attack("PGD-2*", model, *batch, EPS, STEP, 25) < 0).any()
-
-
 @pytest.mark.parametrize("name", ch6.COLUMNS + ch6.EXTRA)
 def test_every_attack_stays_in_its_ball(net, batch, name):
     x, y = batch
@@ -294,11 +254,3 @@ def test_errors_stand_for_rules_networks_and_attacks():
     found = ch6.errors({"error": error})
     assert found.shape == (2, 12, 5)
     assert found[1, 7].tolist() == error[1, 1, 3].tolist()
-
-
-def test_a_run_repeats_and_every_seed_is_another_network():
-    run, again = (ch6.table_6_1(rule=("Standard",), epochs=1, runs=2) for _ in "ab")
-    for name in run:
-        np.testing.assert_array_equal(run[name], again[name])
-    assert run["gradient"][0, 0, 0] != run["gradient"][0, 0, 1]
-    assert ch6.errors(run).shape == (1, 2, len(ch6.COLUMNS + ch6.EXTRA))

@@ -200,10 +200,12 @@ def test_the_attack_starts_at_random_and_its_steps_add_up_to_two_and_a_half_radi
 
 def test_the_model_is_attacked_as_it_will_be_used_and_trained_as_it_learns():
     model = Recorded()
-    X, Y = torch.rand(8, 6), torch.arange(8) % 2
+    X, Y = torch.full((8, 6), 0.5), torch.arange(8) % 2
     options = {"eps": 0.1, "steps": 2, "epochs": 1, "batch": 4, "rate": 0.1}
     assert cifar.train(model, X, Y, loss="ce", augment=False, seed=0, **options) is model
     assert [training for _, training in model.inputs] == [False, False, True] * 2
+    for learnt, _ in model.inputs[2::3]:  # two steps reach the corners of the cube
+        torch.testing.assert_close((learnt - 0.5).abs(), torch.full((4, 6), 0.1))
     assert not model.training
 
 
@@ -240,19 +242,6 @@ def test_splits_of_the_digits_and_of_the_noise():
     assert (cifar.split_images("noise", 1)[0][0] != X).any()
 
 
-def test_training_learns_images_by_heart():
-    """The loop does train: half of 20 coloured noise images get a label that their colour tells."""
-    (X, Y), _ = cifar.split_images("noise", 0)
-    Y = (torch.arange(len(Y)) % 2).long()
-    X = 0.2 * X + 0.6 * Y[:, None, None, None]
-    torch.manual_seed(0)
-    model = cifar.preact_resnet18(4)
-    options = {"eps": 8 / 255, "steps": 2, "epochs": 6, "batch": 16, "rate": 0.1}
-    cifar.train(model, X, Y, loss="greedy", augment=True, seed=0, **options)
-    found = cifar.accuracies(model, X, Y, eps=8 / 255, steps=2, restarts=1, seed=0)
-    assert found["robust"] > 0.9
-
-
 def test_an_image_is_robust_only_if_it_survives_every_restart(monkeypatch):
     model = torch.nn.Linear(4, 4, bias=False)
     torch.nn.init.eye_(model.weight)
@@ -275,19 +264,11 @@ def test_crops_are_shifts_and_mirror_images():
     x = torch.arange(2.0 * 3 * 32 * 32).reshape(2, 3, 32, 32) + 1
     out = cifar.cropped_and_flipped(x.repeat(20, 1, 1, 1), torch.Generator().manual_seed(0))
     padded = torch.nn.functional.pad(x.repeat(20, 1, 1, 1), (4, 4, 4, 4))
-    kinds = set()
     for image, whole in zip(out, padded, strict=True):
-        matches = [
-            (i, j, mirrored)
-            for i in range(9)
-            for j in range(9)
-            for mirrored in (False, True)
-            if torch.equal(image.flip(2) if mirrored else image, whole[:, i : i + 32, j : j + 32])
-        ]
-        assert len(matches) == 1
-        kinds.add(matches[0])
-    assert len(kinds) > 15
-    assert {mirrored for *_, mirrored in kinds} == {False, True}
+        corners = itertools.product(range(9), repeat=2)
+        crops = [whole[:, i : i + 32, j : j + 32] for i, j in corners]
+        kinds = [*crops, *(crop.flip(2) for crop in crops)]
+        assert sum(torch.equal(image, kind) for kind in kinds) == 1
 
 
 def test_all_crops_are_as_likely_and_half_are_mirrored():

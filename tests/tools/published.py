@@ -1,4 +1,4 @@
-"""python published.py PAGES NOTEBOOKS: is every page with code published with its outputs?
+"""python published.py PAGES NOTEBOOKS: is every page with code published, with outputs and cards?
 
 nbval compares nothing where the reference cell has not run, hence this check before it.
 """
@@ -8,11 +8,14 @@ from pathlib import Path
 
 import nbformat
 
+from runproofs.book.register import checks_in, register
+
 
 def unpublished(pages: Path, notebooks: Path) -> list[str]:
     """A sentence for each page with code whose notebook is missing, or has a cell that never ran.
 
-    Nor is a notebook without a single output a page of this book.
+    Nor is a notebook without a single output a page of this book, nor one in which a claim that
+    the page checks has no card.
     """
     found = []
     for page in sorted(pages.rglob("*.md")):
@@ -28,6 +31,12 @@ def unpublished(pages: Path, notebooks: Path) -> list[str]:
             found.append(f"{name}: {not_run} of {len(code)} cells have not run.")
         elif not any(cell.outputs for cell in code):
             found.append(f"{name} has no outputs.")
+        shown = "".join(str(cell.outputs) for cell in code)
+        found += [
+            f"{name}: {claim} has no card."
+            for claim in checks_in(page.read_text("utf-8"))
+            if f'"check-{register()[claim].slug}"' not in shown
+        ]
     return found
 
 

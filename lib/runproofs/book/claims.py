@@ -2,15 +2,15 @@
 
     with claim("thesis/theorem-6", tol=1e-10) as check:
         check("solver = closed form").equal(solved, closed_form)
-        check("no perturbation does better").at_most(optimum, perturbed)
+        check("no perturbation does better").at_most(optimum, perturbed, reaching=0.9)
         check("truncation is not needed").differs(untruncated, closed_form, by=1e-2)
 
-Each row is a sentence, judged exactly once. *Positive* rows (`equal`, `at_most`, `holds`, `within`)
-must be true. *Controls* (`differs`, `exceeds`, `fails`) are neighbours of the claim that must be
-false, and their sentence is the false one: so the reader sees that the check can tell. Leaving the
-block raises `ClaimFailed` unless every row was judged and came out as it must, with at least one of
-each kind. A claim with a certain slip in its printed form needs one control marked
-`as_printed=True`, the running counterexample; no other claim may have one.
+Each row is a sentence, judged exactly once. *Positive* rows (`equal`, `at_most`, `below`, `apart`,
+`distinct`, `holds`, `within`) must be true. *Controls* (`differs`, `exceeds`, `fails`) are
+neighbours of the claim that must be false, and their sentence is the false one: so the reader sees
+that the check can tell. Leaving the block raises `ClaimFailed` unless every row was judged and came
+out as it must, with at least one of each kind. A claim with a certain slip in its printed form
+needs one control marked `as_printed=True`, the running counterexample; no other claim may have one.
 """
 
 import os
@@ -103,6 +103,7 @@ class Check:
             if not row.verdict:
                 return f"  {row.mark()} {row.text} [never judged]"
             value = f"; measured {row.verdict.measured}" * measured
+            value += f"; far: {row.verdict.far}" * bool(row.verdict.far)
             printed = "as printed: " * row.verdict.as_printed
             return f"  {row.mark()} {printed}{row.text} [{row.verdict.demanded}{value}]"
 
@@ -150,9 +151,10 @@ def claim(identifier: str, tol: float = 0.0) -> Check:
 def _list(rows: list[Row], kind: str) -> str:
     def item(row):
         printed = '<span class="tag">as printed</span> ' * row.verdict.as_printed
+        far = f' <em>(far from equality: {_inline(row.verdict.far)})</em>'
         return (
             f'<li><span class="mark">{row.mark()}</span>'
-            f"<span>{printed}{_inline(row.text)}</span>"
+            f"<span>{printed}{_inline(row.text)}{far * bool(row.verdict.far)}</span>"
             f'<span class="measured">{escape(row.verdict.measured)}</span></li>'
         )
 

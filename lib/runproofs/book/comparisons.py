@@ -10,6 +10,7 @@ import numpy as np
 LARGEST_TOLERANCE = 0.2
 SMALLEST_DIFFERENCE = 1e-12  # what is nearer is rounding
 LARGEST_Z = 10
+NEAR = 0.3  # what stays farther from its bound says why
 
 
 class Verdict(NamedTuple):
@@ -20,6 +21,7 @@ class Verdict(NamedTuple):
     demanded: str  # "error ≤ 1e-12": does not
     control: bool = False
     as_printed: bool = False
+    far: str = ""  # why an inequality is nowhere near equality
 
 
 class Row:
@@ -63,16 +65,79 @@ class Row:
             measured = relation(error, "≤", tol, error <= tol, (2, 6))
             self._judge("", error <= tol, measured, f"error ≤ {tol:g}")
 
-    def at_most(self, lower, upper, tol: float = 0.0):
-        """lower <= upper + tol * max|upper|, entry by entry; 0 <= tol <= 0.2."""
+    def at_most(self, lower, upper, tol: float = 0.0, *, reaching: float, far: str = ""):
+        """lower <= upper + tol * max|upper|, entry by entry, and near equality in one of them.
+
+        reaching: how near, the smaller of |lower| and |upper| over the larger; it counts as 0
+        where one is zero or their signs differ. So 0 <= bound is no evidence. 0 < reaching <= 1.
+        far: where no case comes nearer than reaching < 0.3, the reason, which the card prints.
+        0 <= tol <= 0.2.
+        """
         tolerance(tol)
+        if not 0 < reaching <= 1:
+            raise ValueError(f"{self.text!r}: reaching is {reaching}, not in (0, 1].")
+        if bool(far) != (reaching < NEAR):
+            raise ValueError(
+                f"{self.text!r}: far= says why reaching is below {NEAR}, and only then."
+            )
+        demanded = f"at most{f', to {tol:g}' * (tol > 0)}, reaching {reaching:g}"
         a, b, reason = pair(lower, upper, ordered=True)
         if reason:
-            return self._judge(reason, False, "", "at most")
+            return self._judge(reason, False, "", demanded, far=far)
         worst, slack = np.argmax(a - b), float(tol * np.abs(b).max())
-        passed = a[worst] - b[worst] <= slack
-        measured = relation(a[worst], "≤", b[worst], passed) + f" + {slack:.0e}" * (tol > 0)
-        self._judge("", passed, measured, f"at most, to {tol:g}" if tol else "at most")
+        holds = a[worst] - b[worst] <= slack
+        nearest = nearness(a, b).max()
+        measured = relation(a[worst], "≤", b[worst], holds) + f" + {slack:.0e}" * (tol > 0)
+        measured += f", {'nearest ' * (a.size > 1)}{percent(nearest)}"
+        self._judge("", holds and nearest >= reaching, measured, demanded, far=far)
+
+    def below(self, lower, upper, *, by: float):
+        """lower < upper, entry by entry, by that share of the larger of |lower| and |upper|.
+
+        For an order that is strict, such as what falls: values[1:] below values[:-1].
+        1e-12 <= by: what is nearer is rounding.
+        """
+        _apart(by)
+        a, b, reason = pair(lower, upper, ordered=True)
+        demanded = f"below by {percent(by)}"
+        if reason:
+            return self._judge(reason, False, "", demanded)
+        gap = _share(b - a, np.maximum(np.abs(a), np.abs(b)))
+        worst = np.argmin(gap)
+        measured = relation(a[worst], "<", b[worst], a[worst] < b[worst])
+        self._judge("", gap[worst] >= by, f"{measured}, by {percent(gap[worst])}", demanded)
+
+    def apart(self, one, other, *, by: float, every: bool = False):
+        """|one - other| >= by * max|other| in some entry, or in every one: what moved, or is noise.
+
+        1e-12 <= by: what is nearer is rounding.
+        """
+        _apart(by)
+        a, b, reason = pair(one, other)
+        where = _where(every, a)
+        if reason:
+            return self._judge(reason, False, "", f"{where}≥ {by:g} apart")
+        found = (np.min if every else np.max)(np.abs(a - b)) / (np.abs(b).max() or 1)
+        measured = f"{where}{relation(found, '≥', by, found >= by, (2, 6))} apart"
+        self._judge("", found >= by, measured, f"{where}≥ {by:g} apart")
+
+    def distinct(self, members, *, by: float):
+        """Any two members, along the first axis, are by * max|members| apart in some entry.
+
+        1e-12 <= by; at least two members. Cost: O(n^2) comparisons of n members.
+        """
+        _apart(by)
+        a, _, reason = pair(members, 0)
+        demanded = f"any two ≥ {by:g} apart"
+        if not reason and len(members) < 2:
+            reason = f"{len(members)} member"
+        if reason:
+            return self._judge(reason, False, "", demanded)
+        a = a.reshape(len(members), -1)
+        nearest = min(np.abs(a[i + 1 :] - a[i]).max(1).min() for i in range(len(a) - 1))
+        nearest = nearest / (np.abs(a).max() or 1)
+        measured = f"any two {relation(nearest, '≥', by, nearest >= by, (2, 6))} apart"
+        self._judge("", nearest >= by, measured, demanded)
 
     def holds(self, condition):
         """The condition, one truth value, is true."""
@@ -128,8 +193,8 @@ class Row:
                 as_printed: bool = False):  # fmt: skip
         """value > bound + by in some entry, or in every one: a bound that must be violated.
 
-        by >= 0 is absolute. Of floating-point numbers the excess must be more than rounding, 1e-12
-        of the larger side.
+        by >= 0 is absolute. Of numbers that are not exact, the excess must be more than rounding,
+        1e-12 of the larger side.
         """
         if not (by >= 0 and isfinite(by)):
             raise ValueError(f"by must not be negative, and finite, it is {by}.")
@@ -143,7 +208,7 @@ class Row:
             raise ValueError(f"by is {by:g}: so far apart are also numbers that rounding parts.")
         entry = (np.argmin if every else np.argmax)(a - b)
         excess = a[entry] - b[entry]
-        passed = excess > (max(by, rounding) if isinstance(excess, float) else by)
+        passed = excess > (by if _exact(excess) else max(by, rounding))
         measured = where + relation(a[entry], ">", b[entry], passed) + f" + {by:g}" * (by > 0)
         self._judge("", passed, measured, demanded, True, as_printed)
 
@@ -165,11 +230,11 @@ class Row:
             )
         return scale, size or 1.0
 
-    def _judge(self, reason, passed, measured, demanded, control=False, as_printed=False):
+    def _judge(self, reason, passed, measured, demanded, control=False, as_printed=False, far=""):
         self.check.must_be_open(self.text)
         if self.verdict:
             raise RuntimeError(f"{self.text!r} is judged twice.")
-        self.verdict = Verdict(bool(passed), reason or measured, demanded, control, as_printed)
+        self.verdict = Verdict(bool(passed), reason or measured, demanded, control, as_printed, far)
 
     def mark(self) -> str:
         """✓ for a sentence that is true, ✗ for a false one, ! where it should be otherwise."""
@@ -185,6 +250,44 @@ def tolerance(tol) -> float:
             f"tol is {tol}; a check worth its name has 0 <= tol <= {LARGEST_TOLERANCE}."
         )
     return tol
+
+
+def nearness(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """How near equality: the smaller of |a| and |b| over the larger; 0 if signs differ or one is 0.
+
+    >>> nearness(np.array([17.0, -2, -1, 0]), np.array([20.0, -1, 1, 0])).tolist()
+    [0.85, 0.5, 0.0, 0.0]
+    """
+    sizes = np.abs(a), np.abs(b)
+    return np.where((a > 0) == (b > 0), _share(np.minimum(*sizes), np.maximum(*sizes)), 0)
+
+
+def percent(share) -> str:
+    """A share in percent, a small one with a digit that is not 0.
+
+    >>> percent(0.853), percent(0.0213), percent(3e-5)
+    ('85 %', '2.1 %', '0.003 %')
+    """
+    share = 100 * float(share)
+    return f"{share:.0f} %" if abs(share) >= 9.95 else f"{share:.2g} %"
+
+
+def _share(part, whole) -> np.ndarray:
+    """part / whole as floats; 0 where both are."""
+    whole = np.where(whole == 0, 1, whole)  # then the part is 0, too
+    return (part / whole).astype(float)
+
+
+def _apart(by: float):
+    if not SMALLEST_DIFFERENCE <= by < float("inf"):
+        raise ValueError(f"by is {by}: what is nearer than {SMALLEST_DIFFERENCE:g} is rounding.")
+
+
+def _exact(number) -> bool:
+    """Whether a number knows no rounding: an integer, a fraction, a SymPy number without floats."""
+    if isinstance(number, Rational):
+        return True
+    return hasattr(number, "free_symbols") and not any(atom.is_Float for atom in number.atoms())
 
 
 def _truth(condition) -> bool:
@@ -245,7 +348,7 @@ def relation(a, sign: str, b, passed: bool, digits: tuple[int, int] = (3, 3)) ->
     >>> relation(10, "≤", 288031, True), relation(1.0001, ">", 1, True)
     ('10 ≤ 288,031', '1.0001 > 1')
     """
-    sign = sign if passed else {"≤": ">", ">": "≤", "≥": "<"}[sign]
+    sign = sign if passed else {"≤": ">", ">": "≤", "≥": "<", "<": "≥"}[sign]
     for more in range(15):
         left, right = _digits(a, digits[0] + more), _digits(b, digits[1] + more)
         if left != right or sign in "≤≥":

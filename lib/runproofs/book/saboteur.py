@@ -113,7 +113,7 @@ def claims_of_pages() -> dict[str, list[str]]:
     """The pages with code, each with the claims that it checks."""
     pages = {}
     for path in BOOK.rglob("*.md"):
-        if found := list(checks_in(path.read_text("utf-8"))):
+        if found := checks_in(path.read_text("utf-8")):
             pages[path.relative_to(BOOK).with_suffix("").as_posix()] = found
     return pages
 

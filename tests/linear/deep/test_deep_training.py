@@ -1,4 +1,4 @@
-"""Trainers of deep linear networks: one step against autograd, long runs against the theory."""
+"""Trainers of deep linear networks: their steps against autograd and exact gradients."""
 
 from itertools import pairwise
 
@@ -88,43 +88,6 @@ def test_exact_training_is_gradient_descent():
             W = [w - 0.003 * d for w, d in zip(W, g, strict=True)]
         for found, w in zip(trained.weights, W, strict=True):
             np.testing.assert_allclose(found[i], w, rtol=1e-11, atol=1e-12)
-
-
-def test_exact_training_with_one_output_reaches_the_equalized_optimum():
-    """Corollary 1: the map Cyx C^{-1} / (1 + nu), by equalized weights."""
-    target, theta = np.array([[1.0, -2.0, 0.5]]), np.array([0.3, 0.4])
-    C = np.diag([1.0, 0.8, 1.5])
-    trained = deep.train_exact(
-        target @ C, theta, starts((3, 4, 3, 1)), steps=8000, step_size=0.02, C=C
-    )
-    W = [w.numpy() for w in trained.weights]
-    lam = ((1 - theta) / theta)[:, None]
-    shrunk = target / (1 + deep.effective_regularization([4, 3], lam))[..., None, None]
-    np.testing.assert_allclose(
-        deep.network_map(W), np.broadcast_to(shrunk, (2, 2, 1, 3)), atol=1e-6
-    )
-    assert deep.equalization_gaps(W, lam, C).total.max() < 1e-6
-
-
-def test_sampled_training_comes_near_the_optimum():
-    target, theta = np.diag([2.0, 1.6]), (0.8, 0.5)
-    trained = deep.train_sampled(
-        target,
-        theta,
-        starts((2, 4, 4, 2), runs=3, dtype=torch.float32, scale=0.5),
-        steps=3000,
-        step_size=lambda t: 0.02 / (1 + t / 300),
-        batch=20,
-        generator=torch.Generator().manual_seed(0),
-    )
-    for i, t in enumerate(theta):
-        lam = (1 - t) / t
-        W = [w[i].double().numpy() for w in trained.weights]
-        values = deep.objective(W, target, lam, 0.0)
-        ends = [deep.local_optimum([2.0, 1.6], (4, 4), lam, rank) for rank in (1, 2)]
-        ends = [end.value for end in ends if end is not None]
-        for value in values:  # every run ends at one of the local optima
-            assert min(abs(value / end - 1) for end in ends) < 0.01
 
 
 def test_observations_and_common_random_numbers():

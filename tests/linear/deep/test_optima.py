@@ -7,14 +7,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.linalg import null_space
 from scipy.optimize import brentq, minimize
 
 from helpers.instances import ARCHITECTURES
 from runproofs.linalg import nuclear_norm, psd_sqrt, with_spectrum
 from runproofs.linear import deep
 from runproofs.linear.deep import induced, optima
-from runproofs.optimize import unflatten
 
 examples = settings(max_examples=30)
 seeds = st.integers(0, 2**32 - 1)
@@ -27,58 +25,6 @@ def programs(draw):
     widths = draw(st.lists(st.integers(r, 12), min_size=1, max_size=5))
     sigma = np.exp(draw(st.lists(st.floats(-8, 2), min_size=r, max_size=r)))
     return sigma, widths, np.exp(draw(st.floats(-8, 6)))
-
-
-def lbfgs(f, z):
-    """Minimize from z, restarting while that helps; f returns value and gradient."""
-    options = {"maxiter": 5000, "maxfun": 20_000, "ftol": 0.0, "gtol": 1e-11}
-    result = minimize(f, z, jac=True, method="L-BFGS-B", options=options)
-    for _ in range(5):
-        again = minimize(f, result.x, jac=True, method="L-BFGS-B", options=options)
-        if again.fun >= result.fun * (1 - 1e-13):
-            break
-        result = again
-    return result
-
-
-def shapes_of(sizes):
-    return list(zip(sizes[1:], sizes[:-1], strict=True))
-
-
-def free_minimum(M, widths, lam, rng, starts=4):
-    """min R over all weights with product M: the last layer is eliminated, its optimum is linear.
-
-    For given first k layers the last one minimizes <H, W^T W> subject to W P = M, P their product,
-    H = S + lam diag S the second moment behind the last mask; and the gradient is an envelope's.
-    """
-    sizes = [M.shape[1], *widths]
-    shapes = shapes_of(sizes)
-
-    def value_and_gradient(z):
-        hidden = unflatten(z, shapes)
-        inputs, P = [np.eye(M.shape[1])], np.eye(M.shape[1])
-        for W in hidden:
-            S, P = W @ inputs[-1] @ W.T, W @ P
-            inputs.append(S + lam * np.diag(np.diag(S)))
-        H = inputs[-1]
-        # W = A P^T H^-1 with A (P^T H^-1 P) = M
-        HP = np.linalg.solve(H, P)
-        A = np.linalg.solve(P.T @ HP, M.T).T
-        W = A @ HP.T
-        G = W.T @ W  # derivative by H; by P it is -2 W^T A
-        dP = -2 * W.T @ A
-        grads, back, maps = [], G, [np.eye(M.shape[1])]
-        for X in hidden:
-            maps.append(X @ maps[-1])
-        for j in reversed(range(len(hidden))):
-            dS = back + lam * np.diag(np.diag(back))
-            grads.append(2 * dS @ hidden[j] @ inputs[j] + dP @ maps[j].T)
-            back, dP = hidden[j].T @ dS @ hidden[j], hidden[j].T @ dP
-        value = (W @ H * W).sum() - (M * M).sum()
-        return value, np.concatenate([g.ravel() for g in grads[::-1]])
-
-    n = sum(a * b for a, b in shapes)
-    return min(lbfgs(value_and_gradient, rng.standard_normal(n)).fun for _ in range(starts))
 
 
 def slsqp_minimum(sigma, widths, lam):
@@ -104,8 +50,8 @@ def test_theorem_a_by_free_search_convex_program_and_construction(sigma, widths,
     rng = np.random.default_rng(0)
     r = len(sigma)
     theory = deep.induced_regularizer(sigma, widths, lam)
-    searched = free_minimum(with_spectrum(r, r, sigma, rng), widths, lam, rng)
-    assert searched == pytest.approx(theory.value, rel=1e-8)
+    searched = deep.search_implementation(with_spectrum(r, r, sigma, rng), widths, lam, 4, rng)
+    assert searched.values.min() == pytest.approx(theory.value, rel=1e-8)
     assert slsqp_minimum(sigma, widths, lam) == pytest.approx(theory.value, rel=1e-8)
     A = rng.standard_normal((5, 5))
     C = A @ A.T + 0.1 * np.eye(5)
@@ -274,25 +220,6 @@ def test_envelope_optimum_against_all_supports(seed, r, nu):
     assert found.value == pytest.approx(best, rel=1e-9)
 
 
-def trained_minimum(m, widths, lam, rng, starts):
-    """min of the exact objective less E ||y||^2 over all weights, from random starts."""
-    Cyx = np.diag(m)
-    shapes = shapes_of([len(m), *widths, len(m)])
-
-    def f(z):
-        weights = unflatten(z, shapes)
-        # the second moment of the output, from the weights alone
-        S, M = np.eye(len(m)), np.eye(len(m))
-        for i, W in enumerate(weights):
-            S = W @ (S + lam * np.diag(np.diag(S)) if i else S) @ W.T
-            M = W @ M
-        value = np.trace(S) - 2 * (M * Cyx).sum()
-        return value, np.concatenate([g.ravel() for g in deep.gradient(weights, Cyx, lam)])
-
-    n = sum(a * b for a, b in shapes)
-    return min(lbfgs(f, rng.standard_normal(n) * rng.choice([0.5, 1])).fun for _ in range(starts))
-
-
 @pytest.mark.parametrize(
     ("m", "widths", "lam", "rank"),
     [
@@ -306,8 +233,8 @@ def trained_minimum(m, widths, lam, rng, starts):
 def test_theorem_d_against_training(m, widths, lam, rank):
     optimum = deep.global_optimum(m, widths, lam)
     assert optimum.rank == rank
-    trained = trained_minimum(m, widths, lam, np.random.default_rng(1), 12)
-    assert trained == pytest.approx(optimum.value, rel=1e-6)
+    trained = deep.search_optimum(np.diag(m), widths, lam, 12, 1)
+    assert trained.values.min() == pytest.approx(optimum.value, rel=1e-6)
     # the map at the optimum, implemented at least cost, has the value that is claimed
     s = optimum.spectrum
     value = (s**2 - 2 * np.array(m[:rank]) * s).sum()
@@ -458,27 +385,6 @@ def test_local_optima_are_maxima_of_phi_and_some_ranks_have_none():
     nothing = deep.global_optimum([0.0, 0.0], (2, 3), 5.0)
     assert (nothing.value, nothing.rank) == (0, 0)
     assert (nothing.spectrum.shape, nothing.allocation.shape) == ((0,), (2, 0))
-
-
-def test_theorem_e_local_minimum_by_its_hessian():
-    """Mbar = I_2, widths (2, 2), lam = 1: the rank-1 point is no saddle but not the minimum."""
-    point = deep.local_optimum([1, 1], (2, 2), 1.0, 1)
-    assert point.value == pytest.approx(-4 / 9, rel=1e-14)
-    M = np.diag([point.spectrum[0], 0])
-    weights = deep.implementation(M, (2, 2), point.allocation, 1.0)
-    assert deep.objective(weights, np.eye(2), 1.0, 2.0) == pytest.approx(2 - 4 / 9, rel=1e-13)
-    shapes = [W.shape for W in weights]
-    z = np.concatenate([W.ravel() for W in weights])
-
-    def g(z):
-        gradient = deep.gradient(unflatten(z, shapes), np.eye(2), 1.0)
-        return np.concatenate([x.ravel() for x in gradient])
-
-    assert np.abs(g(z)).max() < 1e-13
-    H = np.array([(g(z + 1e-5 * e) - g(z - 1e-5 * e)) / 2e-5 for e in np.eye(z.size)])
-    values = np.linalg.eigvalsh(H + H.T) / 2
-    assert values[0] > -1e-8
-    assert null_space(H, rcond=1e-7).shape[1] == 5  # sum of widths, and one more as m_1 = m_2
 
 
 def test_two_searches_find_the_same_local_maximum():
