@@ -151,7 +151,7 @@ def claim(identifier: str, tol: float = 0.0) -> Check:
 def _list(rows: list[Row], kind: str) -> str:
     def item(row):
         printed = '<span class="tag">as printed</span> ' * row.verdict.as_printed
-        far = f' <em>(far from equality: {_inline(row.verdict.far)})</em>'
+        far = f" <em>(far from equality: {_inline(row.verdict.far)})</em>"
         return (
             f'<li><span class="mark">{row.mark()}</span>'
             f"<span>{printed}{_inline(row.text)}{far * bool(row.verdict.far)}</span>"
