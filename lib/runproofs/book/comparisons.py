@@ -94,13 +94,14 @@ class Row:
     def below(self, lower, upper, *, by: float):
         """lower < upper, entry by entry, by that share of the larger of |lower| and |upper|.
 
-        For an order that is strict, such as what falls: values[1:] below values[:-1].
-        1e-12 <= by: what is nearer is rounding.
+        For an order that is strict, such as what falls: values[1:] below values[:-1]. A side that
+        is 0 throughout fails: it is a subject that is gone, and of what is positive the row is to
+        say how large it is. 1e-12 <= by: what is nearer is rounding.
         """
         _apart(by)
         a, b, reason = pair(lower, upper, ordered=True)
         demanded = f"below by {percent(by)}"
-        if reason:
+        if reason := reason or _nothing(a, b):
             return self._judge(reason, False, "", demanded)
         gap = _share(b - a, np.maximum(np.abs(a), np.abs(b)))
         worst = np.argmin(gap)
@@ -110,14 +111,14 @@ class Row:
     def apart(self, one, other, *, by: float, every: bool = False):
         """|one - other| >= by * max|other| in some entry, or in every one: what moved, or is noise.
 
-        1e-12 <= by: what is nearer is rounding.
+        A side that is 0 throughout fails. 1e-12 <= by: what is nearer is rounding.
         """
         _apart(by)
         a, b, reason = pair(one, other)
         where = _where(every, a)
-        if reason:
+        if reason := reason or _nothing(a, b):
             return self._judge(reason, False, "", f"{where}≥ {by:g} apart")
-        found = (np.min if every else np.max)(np.abs(a - b)) / (np.abs(b).max() or 1)
+        found = (np.min if every else np.max)(np.abs(a - b)) / np.abs(b).max()
         measured = f"{where}{relation(found, '≥', by, found >= by, (2, 6))} apart"
         self._judge("", found >= by, measured, f"{where}≥ {by:g} apart")
 
@@ -281,6 +282,10 @@ def _share(part, whole) -> np.ndarray:
 def _apart(by: float):
     if not SMALLEST_DIFFERENCE <= by < float("inf"):
         raise ValueError(f"by is {by}: what is nearer than {SMALLEST_DIFFERENCE:g} is rounding.")
+
+
+def _nothing(a, b) -> str:
+    return "" if np.any(a != 0) and np.any(b != 0) else "a side is 0"
 
 
 def _exact(number) -> bool:
