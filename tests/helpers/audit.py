@@ -21,7 +21,9 @@ def hook(event, arguments):
 
 sys.addaudithook(hook)
 
-from runproofs.book import pages, register, sabotage  # noqa: E402, after the hook
+import matplotlib  # noqa: E402, after the hook
+
+from runproofs.book import pages, register, sabotage  # noqa: E402
 
 
 class Register(dict):
@@ -64,6 +66,7 @@ for cell in cells:
 BOOK = register.BOOK
 known = [Path(__file__), Path(register.__file__).parents[1], BOOK / "claims", BOOK / "sabotage"]
 known += [Path(sysconfig.get_path(kind)) for kind in ("purelib", "platlib")]
+known += [Path(matplotlib.get_configdir()), Path(matplotlib.get_cachedir())]
 seen["files"] = {
     Path(os.path.relpath(file, BOOK)).as_posix()
     for file in map(Path, seen["files"] - {os.path.abspath(folder) for folder in sys.path})
