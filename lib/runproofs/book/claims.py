@@ -103,9 +103,9 @@ class Check:
             if not row.verdict:
                 return f"  {row.mark()} {row.text} [never judged]"
             value = f"; measured {row.verdict.measured}" * measured
-            value += f"; far: {row.verdict.far}" * bool(row.verdict.far)
             printed = "as printed: " * row.verdict.as_printed
-            return f"  {row.mark()} {printed}{row.text} [{row.verdict.demanded}{value}]"
+            far = f" (far from equality: {row.verdict.far})" * bool(row.verdict.far)
+            return f"  {row.mark()} {printed}{row.text}{far} [{row.verdict.demanded}{value}]"
 
         positive, controls = self._groups()
         heading = ["  must fail, and does:" if not measured else "  must fail:"] * bool(controls)
