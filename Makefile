@@ -199,4 +199,4 @@ mutants: N ?= 200
 mutants: SEED ?= 0
 mutants: JOBS ?= 2
 mutants: .venv/.done
-	$(BIN)/python tests/tools/mutants.py $(N) --seed $(SEED) --jobs $(JOBS) --module "$(MODULE)" --out "$(OUT)"
+	PYTHONPATH=tests $(BIN)/python -m tools.mutants $(N) --seed $(SEED) --jobs $(JOBS) --module "$(MODULE)" --out "$(OUT)"

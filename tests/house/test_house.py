@@ -2,6 +2,9 @@
 
 import ast
 import re
+import shlex
+import subprocess
+import sys
 from graphlib import TopologicalSorter
 from pathlib import Path
 
@@ -29,6 +32,15 @@ def test_every_command_that_is_named_is_a_target(name):
     assert set(named) <= set(targets)
     if name == "Makefile":  # its first lines explain all but two of them
         assert set(targets) - set(named) == {"lint", "clean"}
+
+
+def test_what_takes_too_long_for_a_test_starts(dry_make):
+    plan = dry_make("--always-make", "mutants").stdout.splitlines()[-1]
+    command = plan.replace(".venv/bin/python", shlex.quote(sys.executable)) + " --help"
+    result = subprocess.run(
+        command, shell=True, cwd=ROOT, text=True, capture_output=True, check=False
+    )
+    assert "usage:" in result.stdout, result.stderr
 
 
 @pytest.mark.parametrize("arguments", [[], ["PAGE=book/no_such_page.md"]])

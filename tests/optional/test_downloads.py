@@ -17,6 +17,7 @@ from pathlib import Path
 
 import pytest
 
+from runproofs.book.pages import cells
 from runproofs.book.register import BOOK
 from runproofs.book.runner import tenth
 
@@ -25,7 +26,8 @@ OFFERED = ROOT / "_build" / "html" / "_sources" / "book"
 WITH_CELLS = [
     path.relative_to(BOOK).with_suffix("").as_posix()
     for path in sorted(BOOK.rglob("*.md"))
-    if "{code-cell}" in path.read_text("utf-8")
+    # Those that only fill numbers into the text stand in no download.
+    if any("from myst_nb import glue" not in cell.code for cell in cells(path.read_text("utf-8")))
 ]
 LOOKING = {"index", "back/scoreboard", "ch7_open_problems/index"}
 TENTH = os.environ.get("TENTH")
@@ -91,12 +93,10 @@ def test_what_needs_a_clone_says_so(python, empty, module):
 @pytest.mark.parametrize("page", PAGES)
 def test_a_downloaded_notebook_runs_in_an_empty_folder(python, empty, page):
     shutil.copy(OFFERED / f"{page}.ipynb", empty / "page.ipynb")
-    text = (empty / "page.ipynb").read_text("utf-8")
-    assert "myst_nb" not in text, "no reader has it"
+    assert "myst_nb" not in (empty / "page.ipynb").read_text("utf-8"), "no reader has it"
     nbval = ["--nbval-lax", "--nbval-current-env", "--nbval-cell-timeout=120", "page.ipynb"]
     ran = run([python, "-m", "pytest", "-q", "-p", "no:cacheprovider", *nbval], empty)
-    expected = 0 if '"cell_type": "code"' in text else pytest.ExitCode.NO_TESTS_COLLECTED
-    assert ran.returncode == expected, ran.stdout + ran.stderr
+    assert ran.returncode == 0, ran.stdout + ran.stderr
     assert os.listdir(empty) == ["page.ipynb"]
 
 
