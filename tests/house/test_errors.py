@@ -1,0 +1,111 @@
+"""Errors that a program makes: on a small page, where each is known to be seen or not."""
+
+import json
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from runproofs import masks
+from runproofs.book.register import BOOK
+from tools.errors import EXPLAINED, explanations, main
+from tools.planting import Frozen, Heads, at, functions, power, times
+
+PAGE = """# A page
+
+```{code-cell}
+import numpy as np
+from runproofs.book.claims import claim
+from runproofs.bounds.lazy import delta_0, start_radius
+from runproofs.linalg import random_orthogonal
+from runproofs.masks import all_masks
+radii = [start_radius(d, 1) for d in (4, 9)]
+chances = [delta_0(0.5, T, 25, 2) for T in (10, 20)]
+```
+
+```{code-cell}
+assert all_masks(2, 0.5)[1].sum() == 1
+with claim("thesis/equation-2.1") as check:
+    check("the radius").equal(radii, [3, 4], tol=1e-12)
+    check("a chance").at_most(chances, 1, reaching=0.001, far="it is small")
+    check("not so").exceeds(2, 1)
+```
+
+```{code-cell}
+random_orthogonal(3, np.random.default_rng(0))
+```
+"""
+
+
+@pytest.fixture
+def judged(tmp_path):
+    """What the command says of a page: (what it ends with, outcomes by name, what it prints)."""
+
+    def command(capsys, page=PAGE, *options):
+        file, out = tmp_path / "page.md", tmp_path / "out.jsonl"
+        file.write_text(page, "utf-8")
+        out.unlink(missing_ok=True)
+        ended = main([str(file), "-n", "1000", "--jobs", "1", "--out", str(out), *options])
+        lines = map(json.loads, out.read_text("utf-8").splitlines() if out.exists() else [])
+        return ended, {name: outcome for _, name, _, outcome, _ in lines}, capsys.readouterr().out
+
+    return command
+
+
+def test_what_is_seen_and_what_is_not(judged, capsys, tmp_path):
+    ended, outcomes, printed = judged(capsys)
+    of = {kind: {name for name in outcomes if outcomes[name] == kind} for kind in outcomes.values()}
+    radius = "bounds.lazy.start_radius: "
+    assert {
+        f"{radius}times 21/20", f"{radius}times 1/10", f"{radius}d frozen",
+        f"{radius}d to the power 1.4", f"{radius}d and m exchanged",
+        "thesis/equation-2.1, row 1: zeros", "thesis/equation-2.1, row 1: first",
+        "thesis/equation-2.1, row 2: zeros",
+    } <= of["seen"]  # fmt: skip
+    assert any(name.startswith(f"{radius}return np.sqrt(d)") for name in of["seen"])
+    assert f"{radius}m to the power 0.7" in of["nothing"]  # where it is 1
+    unseen = {f"bounds.lazy.delta_0: {what}" for what in ("times 21/20", "T frozen")}
+    assert unseen <= of["unseen"]
+    assert outcomes["masks.all_masks: [1] times 21/20"] == "loud"
+    assert not any("random_orthogonal" in name for name in outcomes)  # it comes after the card
+    assert ended == 1
+    assert all(f"| {name} | thesis/equation-2.1" in printed for name in of["unseen"])
+    # With a reason for each the command is content.
+    reasons = "".join(f"{json.dumps(name)}: 'unseen: it is small.'\n" for name in of["unseen"])
+    (tmp_path / "page.yml").write_text(reasons, "utf-8")
+    ended, again, _ = judged(capsys)
+    assert ended == 0
+    assert {name for name in again if again[name] == "explained"} == of["unseen"]
+
+
+def test_a_page_that_is_red_as_it_stands(judged, capsys):
+    ended, outcomes, printed = judged(capsys, PAGE.replace("[3, 4]", "[3, 5]"))
+    assert (ended, outcomes) == (1, {})
+    assert "is not green as it stands" in printed
+
+
+def test_a_reason_is_one_of_three(tmp_path):
+    (tmp_path / "page.yml").write_text("an error: who knows", "utf-8")
+    with pytest.raises(ValueError, match="a reason begins with"):
+        explanations(str(tmp_path / "page"))
+    for path in EXPLAINED.rglob("*.yml"):
+        page = path.relative_to(EXPLAINED).with_suffix("")
+        assert explanations(page.as_posix())
+        assert (BOOK / page).with_suffix(".md").exists()
+
+
+def test_values():
+    assert [power(9, 0.7), power(1, 1.4), power(0.25, 0.5)] == [5, 1, 0.5]
+    assert times(Fraction(1, 2), Fraction(21, 20)) == Fraction(21, 40)
+    assert at((1, {"a": 2.0}), (1, "a"), lambda x: 3) == (1, {"a": 3})
+    assert functions()[masks.all_masks.__code__].name == "masks.all_masks"
+
+
+def test_coins():
+    heads, frozen = (kind(np.random.PCG64(3)) for kind in (Heads, Frozen))
+    assert not heads.random((2, 3)).any()
+    assert heads.binomial(5, 0.1) == 5
+    first = frozen.random(4)
+    assert np.ptp(first) > 0
+    assert np.array_equal(frozen.random(4), first)
+    assert not np.array_equal(frozen.random(5)[:4], first)

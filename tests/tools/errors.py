@@ -1,0 +1,481 @@
+"""What do the cards of a page see, of errors that nobody picked? `make errors PAGE=...`.
+
+One recorded run of a page tells which functions of the library its cells call, with which
+arguments, and which arrays reach the positive rows of its cards. From that, and from nothing that
+its author wrote, come the errors, planted one at a time (planting.py): a formula off by 5 % (a
+bound also by 2 and by 10), an argument frozen at its first value, to the power 1.4 or 0.7, or
+exchanged with its neighbour; a procedure that stands still, takes one step, throws one coin for
+ever or only heads, shows its state too late; a row whose left side is zero, or its first entry
+throughout; a stored array that is zero, or has its arms exchanged; a mutant (mutations.py) of a
+function that the page runs.
+
+An error is *seen* if a positive row of a card turns red. If not, it is *loud* where an assert or an
+exception tells; *unseen* where it changes what a positive row compares; else it *reaches nothing*.
+The rate is seen / (seen + unseen). What is unseen has its name and a reason in book/errors, or the
+command fails.
+"""
+
+import ast
+import itertools
+import json
+import os
+import pickle
+import random
+import select
+import sys
+import time
+from collections import Counter, defaultdict
+from contextlib import suppress
+from fractions import Fraction
+from pathlib import Path
+from typing import NamedTuple
+
+import matplotlib.pyplot as plt
+import numpy as np
+import yaml
+
+from runproofs.book import claims, comparisons
+from runproofs.book.pages import cells
+from runproofs.book.register import BOOK
+from runproofs.book.runner import Running, command, in_children, tenth
+from tools.mutations import Sites
+from tools.planting import (
+    LIBRARY,
+    LOAD,
+    POSITIVE,
+    array,
+    as_numpy,
+    floating,
+    functions,
+    plant,
+    scalar,
+)
+
+EXPLAINED = BOOK / "errors"
+REASONS = ("the claim stays true: ", "equivalent: ", "unseen: ")  # how an explanation begins
+# What no formula depends on, though a number: counts of trials and the like.
+STEPS = {"steps", "epochs", "rounds", "sweeps", "iterations"}
+SOURCES = {"rng", "seed", "generator", "generators"}  # of randomness: such a function samples
+COUNTS = STEPS | SOURCES | {
+    "batch", "count", "every", "k", "runs", "sample", "size", "starts", "times", "tol", "trials",
+    "visits",
+}  # fmt: skip
+LARGEST_ARM = 8  # members of an axis of a stored array that are its arms, and not its samples
+MANY = 30  # parts of a result that are looked at
+FEW = 6  # parts of a result that are changed, one by one
+NOISE = 1e-9  # of the larger of 1e-3 and what a row compares: what differs by less is rounding
+
+
+class Error(NamedTuple):
+    """One error, and the cell of the page before which it is planted."""
+
+    name: str
+    cell: int
+    kind: str
+    how: tuple  # for `plant`
+
+
+# Running a page -----------------------------------------------------------------------------------
+
+
+class Done(BaseException):
+    """A positive row is red: nothing more is to be learnt."""
+
+
+class Noted(ast.NodeTransformer):
+    """An assert that fails is noted, and the page goes on to its cards."""
+
+    def visit_Assert(self, node):
+        noted = ast.parse("_loud.append('assert')").body
+        return ast.copy_location(ast.If(ast.UnaryOp(ast.Not(), node.test), noted, []), node)
+
+
+class Page:
+    """A page whose cells run in this process: what its rows compare, and what is loud."""
+
+    def __init__(self, path: Path, stop: bool):
+        self.rows, self.red, self.loud, self.stop = {}, [], [], stop
+        self.mark = f"{path.stem}, cell "
+        trees = [ast.parse(cell.code) for cell in cells(path.read_text("utf-8"))]
+        self.cells = [ast.fix_missing_locations(Noted().visit(tree)) for tree in trees]
+        self.running = Running(path, animate=lambda *arguments, **options: None)
+        self.running.names["_loud"] = self.loud
+        plt.switch_backend("agg")
+        claims.Check.__exit__ = lambda check, *ended: self.left(*ended)
+        for method in POSITIVE:
+            self.watch(method)
+
+    def watch(self, method):
+        judge = getattr(comparisons.Row, method)
+
+        def watched(row, left, *rest, **options):
+            sides = [numbers(side) for side in (left, *rest[:1])]
+            judge(row, left, *rest, **options)
+            key = row.check.claim.id, len(row.check.rows)
+            self.rows[key] = sides
+            if not row.verdict.passed:
+                self.red.append(key)
+                if self.stop:
+                    raise Done
+
+        setattr(comparisons.Row, method, watched)
+
+    def left(self, kind, error, traceback):
+        if kind and not issubclass(kind, Done):
+            self.loud.append(f"{kind.__name__}: {error}")
+            return True
+        return False
+
+    def run(self, number: int):
+        if failure := self.running.run(self.cells[number], f"{self.mark}{number}"):
+            self.loud.append(failure)
+
+
+def numbers(side):
+    """What a row compares, kept for a comparison with another run of it."""
+    side = np.array(as_numpy(side))
+    if side.dtype.kind == "c":
+        return side
+    try:
+        return side.astype(float)
+    except (TypeError, ValueError, OverflowError):  # symbols, integers beyond floats
+        return repr(side.tolist())
+
+
+def same(one: list, other: list) -> bool:
+    """Whether two runs of a row compare the same, but for rounding."""
+    sizes = [np.abs(x).max() for x in (*one, *other) if not isinstance(x, str) and x.size]
+    slack = NOISE * max([1e-3, *sizes])
+    return len(one) == len(other) and all(
+        a == b
+        if isinstance(a, str) or isinstance(b, str)
+        else a.shape == b.shape and bool(np.all(np.abs(a - b) <= slack))
+        for a, b in zip(one, other, strict=True)
+    )
+
+
+# The recorded run ---------------------------------------------------------------------------------
+
+
+class Call:
+    """What the cells of a page give to one function of the library, and get from it."""
+
+    def __init__(self, cell: int, names: tuple):
+        self.cell, self.names = cell, names
+        self.kinds = {}  # of the arguments of the first call: "number", shapes, "other"
+        self.values = {name: [] for name in names}  # different ones
+        self.result = None
+
+    def add(self, frame):
+        for name in self.names:
+            x = frame.f_locals[name]
+            self.kinds.setdefault(name, kind(x))
+            value = x if scalar(x) else as_numpy(x).tobytes() if array(x) else None
+            if value not in self.values[name]:
+                self.values[name].append(value)
+
+
+def kind(x):
+    if array(x):
+        return tuple(x.shape)
+    return "number" if scalar(x) else "function" if callable(x) else "other"
+
+
+class Recorded(NamedTuple):
+    """Of one run: calls by the cells, functions that ran, rows; each with its cell."""
+
+    calls: dict[str, Call]
+    ran: dict[str, int]
+    rows: dict[tuple, list]
+    cell_of: dict[tuple, int]
+    seconds: float
+    wrong: list
+
+
+def record(path: Path) -> Recorded:
+    page, table = Page(path, stop=False), functions()
+    calls, ran, cell_of, waiting = {}, {}, {}, {}
+    cell = 0
+
+    def profile(frame, event, value):
+        known = table.get(frame.f_code)
+        if known and event == "call":
+            ran.setdefault(known.name, cell)
+            caller = frame.f_back.f_code.co_filename if frame.f_back else ""
+            if caller.startswith(page.mark) or known.name == LOAD:
+                code = frame.f_code
+                names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+                names = tuple(name for name in names if name not in ("self", "cls"))
+                call = calls.setdefault(known.name, Call(cell, names))
+                call.add(frame)
+                waiting[id(frame)] = call
+        elif event == "return" and (call := waiting.pop(id(frame), None)) and call.result is None:
+            call.result = parts(value)
+
+    start = time.perf_counter()
+    for cell in range(len(page.cells)):
+        sys.setprofile(profile)
+        page.run(cell)
+        sys.setprofile(None)
+        cell_of |= {key: cell for key in page.rows if key not in cell_of}
+    seconds = time.perf_counter() - start
+    for call in calls.values():
+        call.values = {name: len(found) for name, found in call.values.items()}
+    return Recorded(calls, ran, page.rows, cell_of, seconds, page.red + page.loud)
+
+
+def parts(x, path=()) -> list:
+    """(path, shape) of the floating parts of a result; ((), bool) of a truth value."""
+    if isinstance(x, bool | np.bool_):
+        return [(path, bool)]
+    if floating(x):
+        return [(path, tuple(getattr(x, "shape", ())))]
+    inner = (
+        x.items() if isinstance(x, dict) else enumerate(x) if isinstance(x, tuple | list) else ()
+    )
+    inner = itertools.islice(inner, MANY)
+    return [found for key, inside in inner for found in parts(inside, (*path, key))]
+
+
+# The errors of a page -----------------------------------------------------------------------------
+
+
+def errors(recorded: Recorded) -> list[Error]:
+    """All that the recorded run gives rise to."""
+    found = []
+    for name, call in recorded.calls.items():
+        groups = (of_stored,) if name == LOAD else (of_results, of_arguments, of_procedures)
+        for what, group, how, *rest in itertools.chain(*(of(name, call) for of in groups)):
+            found.append(Error(f"{name}: {what}", call.cell, group, (how, name, *rest)))
+    found += of_rows(recorded)
+    found += of_lines(recorded.ran)
+    last = max(recorded.cell_of.values())
+    return [error for error in found if error.cell <= last]
+
+
+# Each of these yields (what, kind, how to plant it, and with what beside the function's name).
+
+
+def of_stored(name, call):
+    for path, shape in call.result:
+        label = "".join(map(str, path))
+        yield f"{label} zero", "zero", "result", path, Fraction(0)
+        arms = [axis for axis, n in enumerate(shape or ()) if 1 < n <= LARGEST_ARM]
+        for axis in arms:
+            yield f"{label}, axis {axis} turned round", "exchanged", "reversed", path, axis
+
+
+def of_results(name, call):
+    factors = [Fraction(21, 20), Fraction(20, 21)]
+    if name.startswith("bounds."):
+        factors += [Fraction(2), Fraction(1, 2), Fraction(1, 10)]
+    sampled = SOURCES & set(call.names)
+    for path, shape in call.result[:FEW]:
+        label = "".join(f"[{key}] " for key in path)
+        if shape is bool:
+            if not path:
+                yield "the contrary", "negated", "negated"
+        elif sampled:
+            yield f"{label}zero", "zero", "result", path, Fraction(0)
+        else:
+            for factor in factors:
+                yield f"{label}times {factor}", "scaled", "result", path, factor
+        if shape and shape is not bool and not path:
+            for argument in [n for n in call.names if call.kinds[n] == shape][:1]:
+                yield f"gives back {argument}", "stands still", "identity", argument
+
+
+def of_arguments(name, call):
+    formula = [n for n in call.names if n not in COUNTS]
+    of_kind = {n: call.kinds[n] for n in formula if call.kinds[n] not in ("function", "other")}
+    for n, its in of_kind.items():
+        if call.values[n] > 1:
+            yield f"{n} frozen", "frozen", "frozen", n
+        if its == "number":
+            for exponent in (1.4, 0.7):
+                yield f"{n} to the power {exponent}", "power", "argument", n, "power", exponent
+    for one, other in itertools.pairwise(of_kind):
+        if of_kind[one] == of_kind[other]:
+            yield f"{one} and {other} exchanged", "exchanged", "exchanged", one, other
+
+
+def of_procedures(name, call):
+    for n, its in call.kinds.items():
+        if n == "step_size" and its == "number":
+            yield "stands still", "stands still", "argument", n, "times", 1e-9
+        elif n in STEPS and its == "number":
+            yield "one step only", "one step", "argument", n, "set", 1
+        elif n in ("rng", "seed"):
+            yield "one draw for ever", "one for ever", "coins", n, "Frozen"
+            yield "every coin shows heads", "all kept", "coins", n, "Heads"
+        elif n == "observe" and its == "function":
+            yield "shown too late", "late", "late", n
+
+
+def of_rows(recorded):
+    for (claim, number), sides in recorded.rows.items():
+        if any(isinstance(side, str) or not np.any(side) for side in sides) or len(sides) == 1:
+            continue
+        members = {"zeros": True, "first": np.ptp(np.abs(sides[0])) > 0.01 * np.abs(sides[0]).max()}
+        for member in [member for member, tells in members.items() if tells]:
+            name = f"{claim}, row {number}: {member}"
+            yield Error(
+                name, recorded.cell_of[claim, number], member, ("row", claim, number, member)
+            )
+
+
+def of_lines(ran):
+    """Mutants of the functions that ran."""
+    scopes = defaultdict(dict)
+    for code, known in functions().items():
+        if known.name in ran and not known.name.startswith(("book.", "_arguments.")):
+            scopes[code.co_filename][code.co_qualname] = known.name
+    for file, names in scopes.items():
+        source = Path(file).read_bytes()
+        for mutant in Sites(str(Path(file).relative_to(LIBRARY)), source).found:
+            if name := names.get(mutant.scope):
+                what = f"{name}: {' -> '.join(mutant.lines(source))}"
+                yield Error(
+                    what, ran[name], "mutant", ("mutant", name, mutant.apply(source).decode())
+                )
+
+
+def sample(found: list[Error], n: int, seed: int) -> list[Error]:
+    """n of them at random, as equal a share of each kind as can be."""
+    rng, kinds = random.Random(seed), defaultdict(list)
+    for error in rng.sample(found, len(found)):
+        kinds[error.kind].append(error)
+    turns = itertools.chain(*itertools.zip_longest(*(kinds[kind] for kind in sorted(kinds))))
+    return sorted(itertools.islice(filter(None, turns), n), key=lambda e: (e.cell, e.name))
+
+
+# Judging ------------------------------------------------------------------------------------------
+
+
+def in_fork(work, seconds: float):
+    """What work() returns, in a child of this process; None if it dies or takes too long."""
+    reader, writer = os.pipe()
+    child = os.fork()
+    if child == 0:
+        answer = None
+        with suppress(BaseException):
+            answer = work()
+        with open(writer, "wb") as file:
+            pickle.dump(answer, file)
+        os._exit(0)
+    os.close(writer)
+    end, answer = time.monotonic() + seconds, b""
+    with open(reader, "rb", buffering=0) as file:
+        while select.select([file], [], [], max(end - time.monotonic(), 0))[0]:
+            if not (piece := file.read(1 << 20)):
+                break
+            answer += piece
+    with suppress(ProcessLookupError):
+        os.kill(child, 9)
+    os.waitpid(child, 0)
+    with suppress(EOFError, pickle.UnpicklingError):
+        return pickle.loads(answer)
+
+
+def judge(path: Path, n: int, seed: int) -> list[tuple[Error, str, list]]:
+    """Each of n errors of a page, its outcome, and of which claims; what they share runs once.
+
+    Raises RuntimeError if the page is not green without an error.
+    """
+    recorded = in_fork(lambda: record(path), 1800)
+    if recorded is None or recorded.wrong:
+        raise RuntimeError(f"{path.name} is not green as it stands: {recorded and recorded.wrong}")
+    page, judged = Page(path, stop=True), []
+    planted, last = sample(errors(recorded), n, seed), max(recorded.cell_of.values())
+
+    def spoiled(error):
+        plant(*error.how)
+        with suppress(Done):
+            for cell in range(error.cell, last + 1):
+                page.run(cell)
+        return page.red, page.loud, page.rows
+
+    for cell in range(last + 1):
+        for error in [error for error in planted if error.cell == cell]:
+            answer = in_fork(lambda error=error: spoiled(error), 20 + 4 * recorded.seconds)
+            judged.append((error, *outcome(answer, recorded.rows)))
+        page.run(cell)
+    return judged
+
+
+def outcome(answer, rows: dict) -> tuple[str, list[str]]:
+    """Of one error: seen, loud, unseen or nothing; the claim of the red row, or those reached."""
+    if answer is None:
+        return "loud", []
+    red, loud, found = answer
+    if red or loud:
+        return ("seen", [red[0][0]]) if red else ("loud", [])
+    reached = {
+        key[0] for key, sides in rows.items() if key not in found or not same(sides, found[key])
+    }
+    return ("unseen", sorted(reached)) if reached else ("nothing", [])
+
+
+# The command --------------------------------------------------------------------------------------
+
+
+def explanations(page: str) -> dict[str, str]:
+    """The reasons by name, of book/errors/<page>.yml; ValueError for one that is none."""
+    path = EXPLAINED / f"{page}.yml"
+    found = yaml.safe_load(path.read_text("utf-8")) if path.exists() else {}
+    for name, reason in found.items():
+        if not reason.startswith(REASONS):
+            raise ValueError(f"{path.name}, {name!r}: a reason begins with one of {REASONS}.")
+    return found
+
+
+def _judged(page, n, seed):
+    try:
+        return judge(BOOK / f"{page}.md", n, seed)
+    except RuntimeError as error:
+        return str(error)
+
+
+def main(arguments=None) -> int:
+    """Plant n errors in each page, and print what is unseen; 1 if that has no explanation."""
+    parser = command("errors.py", __doc__.splitlines()[0])
+    parser.add_argument("pages", nargs="*", help="such as book/ch2_shallow_linear/index.md; or all")
+    parser.add_argument("-n", type=int, default=60, help="errors a page (60)")
+    parser.add_argument("--seed", type=int, default=0, help="of the sample (0)")
+    parser.add_argument("--out", type=Path, help="a file that gets a line of JSON for each")
+    options = parser.parse_args(arguments)
+    pages = [page.removeprefix("book/").removesuffix(".md") for page in options.pages]
+    pages = pages or [
+        path.relative_to(BOOK).with_suffix("").as_posix()
+        for path in sorted(BOOK.rglob("*.md"))
+        if "\nwith claim(" in path.read_text("utf-8")
+    ]
+    counts, wrong = Counter(), []
+    tasks = [(page, options.n, options.seed) for page in tenth(pages, options.tenth)]
+    for (page, *_), judged, seconds in in_children(_judged, tasks, options.jobs):
+        if isinstance(judged, str):
+            wrong.append(judged)
+            continue
+        known, here = explanations(page), Counter()
+        for error, ended, about in judged:
+            ended = "explained" if ended == "unseen" and error.name in known else ended
+            here[ended] += 1
+            if ended == "unseen":
+                wrong.append(f"{page} | {error.name} | {', '.join(about)}")
+            if options.out:
+                line = [page, error.name, error.kind, ended, about]
+                with open(options.out, "a", encoding="utf-8") as file:
+                    print(json.dumps(line), file=file)
+        print(f"{page}: {said(here)}, {seconds:.0f} s", flush=True)
+        counts += here
+    print("\n".join([f"All pages: {said(counts)}", *wrong]))
+    return int(bool(wrong))
+
+
+def said(counts: Counter) -> str:
+    rate = counts["seen"] / (counts["seen"] + counts["unseen"] or 1)
+    return f"{rate:.0%} seen; " + ", ".join(f"{n} {outcome}" for outcome, n in counts.most_common())
+
+
+if __name__ == "__main__":
+    sys.exit(main())

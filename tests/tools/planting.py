@@ -1,0 +1,316 @@
+"""Plants one error in the functions of the library, in this process: what `errors.py` makes.
+
+Each error is a tuple of plain values: the name of one of the functions `plant_...` below and its
+arguments. A function is changed in place, so that whoever imported it has the changed one.
+"""
+
+import copy
+import importlib
+import inspect
+import pkgutil
+import types
+from contextlib import suppress
+from fractions import Fraction
+from functools import cache
+from numbers import Integral, Number
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import torch
+
+import runproofs
+from runproofs.book import comparisons
+
+LIBRARY = Path(runproofs.__file__).parent
+POSITIVE = ("equal", "at_most", "below", "apart", "distinct", "holds", "within")  # of a Row
+LOAD = "book.results.load"  # the one function of the book's own tools that gives numbers
+
+
+# The functions ------------------------------------------------------------------------------------
+
+
+class Known(NamedTuple):
+    """A function of the library: its name, itself, and what callers have (a cache of it)."""
+
+    name: str
+    bare: types.FunctionType
+    outer: object
+
+
+@cache
+def functions() -> dict[types.CodeType, Known]:
+    """The functions and methods of the library, by the code that their frames have."""
+    found = {}
+
+    def add(name, value):
+        bare = inspect.unwrap(value)
+        if inspect.isfunction(bare) and Path(bare.__code__.co_filename).is_relative_to(LIBRARY):
+            found.setdefault(bare.__code__, Known(name, bare, value))
+
+    for _, full, _ in pkgutil.walk_packages(runproofs.__path__, "runproofs."):
+        short = full.removeprefix("runproofs.")
+        if short.endswith("__main__") or (short.startswith("book") and not LOAD.startswith(short)):
+            continue
+        for name, value in vars(importlib.import_module(full)).items():
+            if getattr(value, "__module__", "") != full:
+                continue
+            if inspect.isclass(value):
+                for inner, method in vars(value).items():
+                    add(f"{short}.{name}.{inner}", getattr(method, "fget", None) or method)
+            elif callable(value):
+                add(f"{short}.{name}", value)
+    return found
+
+
+def named(name: str) -> Known:
+    return next(known for known in functions().values() if known.name == name)
+
+
+def wrap(name: str, changed) -> None:
+    """Make every call of a function one of `changed(call, arguments)`; call() goes on with them."""
+    _, bare, outer = named(name)
+    inner = types.FunctionType(
+        bare.__code__, bare.__globals__, bare.__name__, bare.__defaults__, bare.__closure__
+    )
+    inner.__kwdefaults__ = bare.__kwdefaults__
+    signature = inspect.signature(inner)
+
+    def planted(*args, **kwargs):
+        bound = signature.bind(*args, **kwargs)
+        bound.apply_defaults()
+        return changed(lambda: inner(*bound.args, **bound.kwargs), bound.arguments)
+
+    bare.__globals__["_planted"] = planted
+    bare.__code__ = (lambda *args, **kwargs: _planted(*args, **kwargs)).__code__  # noqa: F821
+    bare.__defaults__ = bare.__kwdefaults__ = None
+    forget(outer)
+
+
+def forget(outer) -> None:
+    if hasattr(outer, "cache_clear"):
+        outer.cache_clear()
+
+
+# Values -------------------------------------------------------------------------------------------
+
+
+def scalar(x) -> bool:
+    """A number that a formula may depend on; truth values are not."""
+    return isinstance(x, Number) and not isinstance(x, bool | np.bool_ | complex)
+
+
+def array(x) -> bool:
+    return isinstance(x, np.ndarray | torch.Tensor)
+
+
+def floating(x) -> bool:
+    """What may be off by 5 %: inexact numbers, fractions, and arrays of them."""
+    if isinstance(x, torch.Tensor):
+        return x.is_floating_point()
+    if isinstance(x, np.ndarray):
+        exact = x.dtype == object and all(isinstance(entry, Fraction) for entry in x.flat)
+        return x.size > 0 and (exact or x.dtype.kind in "fc")
+    return scalar(x) and not isinstance(x, Integral)
+
+
+def as_numpy(x) -> np.ndarray:
+    return np.asarray(x.detach().cpu() if isinstance(x, torch.Tensor) else x)
+
+
+def part(x, path):
+    for key in path:
+        x = x[key]
+    return x
+
+
+def at(x, path, change):
+    """A copy of x with the part at the path changed: in tuples, lists and dictionaries."""
+    if not path:
+        return change(x)
+    key, *rest = path
+    if isinstance(x, tuple):
+        parts = [at(p, rest, change) if i == key else p for i, p in enumerate(x)]
+        return type(x)(*parts) if hasattr(x, "_fields") else type(x)(parts)
+    changed = copy.copy(x)
+    changed[key] = at(x[key], rest, change)
+    return changed
+
+
+def times(x, factor: Fraction):
+    exact = isinstance(x, Fraction) or (isinstance(x, np.ndarray) and x.dtype == object)
+    return x * (factor if exact else float(factor))
+
+
+def power(x, exponent: float):
+    """A positive x to a power, of the same kind and on the same side of 1."""
+    if isinstance(x, Integral):
+        return type(x)(max(round(float(x) ** exponent), 1))
+    if isinstance(x, Fraction):
+        return Fraction(float(x) ** exponent).limit_denominator(97)
+    return type(x)(x**exponent)
+
+
+class Heads(np.random.Generator):
+    """Coins that all show heads: `random` is 0, the binomial full."""
+
+    def random(self, size=None, dtype=np.float64, out=None):
+        return np.zeros(size or (), dtype)[()]
+
+    def binomial(self, n, p, size=None):
+        return np.full(size or (), n)[()]
+
+
+class Frozen(np.random.Generator):
+    """One draw for ever: who asks the same gets the first answer again."""
+
+    def __getattribute__(self, name):
+        method = super().__getattribute__(name)
+        if name.startswith("_") or name in ("spawn", "bit_generator"):
+            return method
+        answers = self.__dict__.setdefault("_answers", {})
+
+        def draw(*args, **kwargs):
+            asked = name, repr(args), repr(kwargs)
+            if asked not in answers:
+                answers[asked] = method(*args, **kwargs)
+            return copy.copy(answers[asked])
+
+        return draw
+
+
+# What is planted ----------------------------------------------------------------------------------
+
+
+def plant(kind: str, *rest) -> None:
+    """Make the error in this process, from now on: `plant_kind(*rest)`."""
+    globals()[f"plant_{kind}"](*rest)
+
+
+def plant_result(name, path, factor):
+    """A part of what the function returns, times a number."""
+
+    def changed(call, arguments):
+        result = call()
+        with suppress(KeyError, IndexError, TypeError):  # a result of another form
+            return at(result, path, lambda x: times(x, factor))
+        return result
+
+    wrap(name, changed)
+
+
+def plant_reversed(name, path, axis):
+    """Stored arms exchanged: an axis of the array, from its end."""
+    wrap(name, lambda call, arguments: at(call(), path, lambda x: np.flip(x, axis)))
+
+
+def plant_negated(name):
+    wrap(name, lambda call, arguments: not call())
+
+
+def plant_identity(name, argument):
+    """What it was given, where that has the form of what it would return."""
+
+    def changed(call, arguments):
+        result, given = call(), arguments[argument]
+        return given if getattr(given, "shape", 0) == getattr(result, "shape", 1) else result
+
+    wrap(name, changed)
+
+
+def plant_frozen(name, argument):
+    """An argument keeps its first value, wherever that has the right shape."""
+    first = []
+
+    def changed(call, arguments):
+        x = arguments[argument]
+        first[:] = first or [copy.copy(x)]
+        if getattr(x, "shape", None) == getattr(first[0], "shape", None):
+            arguments[argument] = first[0]
+        return call()
+
+    wrap(name, changed)
+
+
+def plant_argument(name, argument, change, value):
+    """A scalar argument to a power, times a number, or set to one."""
+
+    def changed(call, arguments):
+        x = arguments[argument]
+        if scalar(x) and (change != "power" or x > 0):
+            of = {"power": power, "times": lambda x, v: x * v, "set": lambda x, v: type(x)(v)}
+            arguments[argument] = of[change](x, value)
+        return call()
+
+    wrap(name, changed)
+
+
+def plant_exchanged(name, one, other):
+    def changed(call, arguments):
+        arguments[one], arguments[other] = arguments[other], arguments[one]
+        return call()
+
+    wrap(name, changed)
+
+
+def plant_coins(name, argument, kind):
+    """The random source is `Heads` or `Frozen`."""
+
+    def changed(call, arguments):
+        source = arguments[argument]
+        if isinstance(source, np.random.Generator | Integral):
+            seeded = np.random.default_rng(source).bit_generator
+            arguments[argument] = {"Heads": Heads, "Frozen": Frozen}[kind](seeded)
+        return call()
+
+    wrap(name, changed)
+
+
+def plant_late(name, argument):
+    """The observer sees the state of one call before; the first one twice."""
+
+    def changed(call, arguments):
+        observe, before = arguments[argument], []
+
+        def shown(*args):
+            now = copy.deepcopy(args)
+            then, before[:] = (before or [now])[0], [now]
+            return observe(*(a if isinstance(a, Integral) else b
+                             for a, b in zip(args, then, strict=True)))  # fmt: skip
+
+        if callable(observe):
+            arguments[argument] = shown
+        return call()
+
+    wrap(name, changed)
+
+
+def plant_mutant(name, source):
+    """The function as it is in a changed source of its module."""
+    _, bare, outer = named(name)
+
+    def codes(code):
+        yield code
+        for constant in code.co_consts:
+            if isinstance(constant, types.CodeType):
+                yield from codes(constant)
+
+    everything = codes(compile(source, bare.__code__.co_filename, "exec"))
+    bare.__code__ = next(c for c in everything if c.co_qualname == bare.__code__.co_qualname)
+    forget(outer)
+
+
+def plant_row(claim, number, member):
+    """The left side of a row of a card: zeros, or its first member throughout."""
+    for method in POSITIVE:
+        judge = getattr(comparisons.Row, method)
+
+        def spoilt(row, left, *rest, judge=judge, **options):
+            if (row.check.claim.id, len(row.check.rows)) == (claim, number):
+                left = as_numpy(left)
+                left = (
+                    np.zeros_like(left) if member == "zeros" else np.full_like(left, left.flat[0])
+                )
+            return judge(row, left, *rest, **options)
+
+        setattr(comparisons.Row, method, spoilt)
