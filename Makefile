@@ -10,6 +10,8 @@
 #                BACKEND=dask SCHEDULER=tcp://host:8786 on a cluster
 # make restamp   record today's code in the stored runs whose prefix test it passes (FIGURE=...)
 # make sabotage  break each claim on purpose and see its card turn red (CLAIM=id or PAGE=... for one)
+# make errors    plant N=60 errors that a program makes in each page: do its cards see them? (SEED,
+#                PAGE=... for one)
 # make knobs     turn the knobs of each page, and run its cells twice (PAGE=... for one)
 # make bench     ratios of speed, measured in one run (TABLE=Equalizers for one table)
 # make readme    write the counts of claims into the README
@@ -49,7 +51,7 @@ export OMP_NUM_THREADS ?= 1
 export MPLCONFIGDIR ?= $(CURDIR)/.venv/matplotlib
 export JUPYTER_PREFER_ENV_PATH := 1
 
-.PHONY: book test page lint lab pdf reproduce paper restamp sabotage knobs bench readme test-site test-links test-newest test-agreement test-convex test-dask test-data coursework grade test-coursework mutants pins clean pictures test-notebooks test-recipe lighthouse
+.PHONY: book test page lint lab pdf reproduce paper restamp sabotage errors knobs bench readme test-site test-links test-newest test-agreement test-convex test-dask test-data coursework grade test-coursework mutants pins clean pictures test-notebooks test-recipe lighthouse
 
 book: .venv/.done
 	@# After an unfinished build Sphinx would not repeat the warnings of pages it has read.
@@ -103,6 +105,9 @@ paper: .venv/.done $(if $(filter dask,$(BACKEND)),.venv/.dask)
 sabotage: .venv/.done
 	$(BIN)/python -m runproofs.book.saboteur $(if $(CLAIM),--claim $(CLAIM)) $(if $(PAGE),--page $(PAGE)) \
 	  $(if $(TENTH),--tenth $(TENTH))
+
+errors: .venv/.done
+	PYTHONPATH=tests $(BIN)/python -m tools.errors $(PAGE) -n $(or $(N),60) --seed $(or $(SEED),0) $(if $(TENTH),--tenth $(TENTH))
 
 knobs: .venv/.done
 	MPLBACKEND=agg $(BIN)/python -m runproofs.book.knobs $(PAGE) $(if $(TENTH),--tenth $(TENTH))

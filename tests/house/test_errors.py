@@ -1,6 +1,7 @@
 """Errors that a program makes: on a small page, where each is known to be seen or not."""
 
 import json
+from collections import Counter
 from fractions import Fraction
 
 import numpy as np
@@ -8,7 +9,7 @@ import pytest
 
 from runproofs import masks
 from runproofs.book.register import BOOK
-from tools.errors import EXPLAINED, explanations, main
+from tools.errors import EXPLAINED, NEEDED, explanations, main
 from tools.planting import Frozen, Heads, at, functions, power, times
 
 PAGE = """# A page
@@ -68,14 +69,22 @@ def test_what_is_seen_and_what_is_not(judged, capsys, tmp_path):
     assert unseen <= of["unseen"]
     assert outcomes["masks.all_masks: [1] times 21/20"] == "loud"
     assert not any("random_orthogonal" in name for name in outcomes)  # it comes after the card
-    assert ended == 1
+    assert ended == (len(of["seen"]) < NEEDED * len(of["seen"] | of["unseen"]))
     assert all(f"| {name} | thesis/equation-2.1" in printed for name in of["unseen"])
-    # With a reason for each the command is content.
+    # With a reason for each none of them counts.
     reasons = "".join(f"{json.dumps(name)}: 'unseen: it is small.'\n" for name in of["unseen"])
     (tmp_path / "page.yml").write_text(reasons, "utf-8")
-    ended, again, _ = judged(capsys)
+    ended, again, printed = judged(capsys)
     assert ended == 0
+    assert "100% seen" in printed
     assert {name for name in again if again[name] == "explained"} == of["unseen"]
+
+
+def test_too_few_are_seen(judged, capsys):
+    weak = PAGE.replace('check("the radius")', "# ").replace(", 1) for d in", ", 3) for d in")
+    ended, outcomes, _ = judged(capsys, weak)
+    assert ended == 1
+    assert Counter(outcomes.values())["unseen"] > 3
 
 
 def test_a_page_that_is_red_as_it_stands(judged, capsys):
