@@ -3,8 +3,8 @@
 # make page      run one page: make page PAGE=book/ch2_shallow_linear/digits.md
 # make lab       after make book, open its notebooks, in copies that are yours (_build/lab)
 # make pdf       the book on paper, with LaTeX, after make book (_build/latex/book.pdf)
-# make reproduce run the published notebooks again and compare what they print (KERNELS=other: with
-#                the arithmetic of an older processor)
+# make reproduce run the published notebooks again and compare every output (KERNELS=other: with the
+#                arithmetic of an older processor)
 # make paper     the experiments at the sources' scale, where they are not stored: FIGURE=figure-2-3
 #                for one, FRESH=1 to compute it anyway, JOBS=2 for two settings at once,
 #                BACKEND=dask SCHEDULER=tcp://host:8786 on a cluster
@@ -95,8 +95,8 @@ pdf: .latex book
 	  { echo "LaTeX is missing; on Debian: apt install $(LATEX)"; exit 1; }
 
 reproduce: book
-	$(BIN)/python tests/tools/published.py book _build/jupyter_execute/book
-	$(if $(KERNELS),$(OTHER_KERNELS)) $(BIN)/pytest --nbval --nbval-sanitize-with tests/tools/sanitize.cfg $(NBVAL) $(SIDE_BY_SIDE) _build/jupyter_execute/book
+	$(if $(KERNELS),$(OTHER_KERNELS)) PYTHONPATH=tests $(BIN)/python -m tools.reproduce \
+	  book _build/jupyter_execute/book _build/html
 
 paper: .venv/.done $(if $(filter dask,$(BACKEND)),.venv/.dask)
 	$(PAPER) $(if $(FRESH),--fresh) --jobs $(or $(JOBS),1) $(if $(BACKEND),--backend $(BACKEND)) \

@@ -1,0 +1,178 @@
+"""`make reproduce` notices what is forged: each kind of output, once."""
+
+import base64
+import io
+
+import matplotlib.pyplot as plt
+import nbformat
+import pytest
+from nbclient import NotebookClient
+from nbformat import v4
+
+from runproofs.book.register import register
+from tools import reproduce
+from tools.reproduce import alike, judged
+
+CLAIM = register()["thesis/equation-2.1"]
+CODE = [
+    "print('three', 'words')",
+    f"""from runproofs.book.claims import claim
+with claim("{CLAIM.id}") as check:
+    check("it is").equal(0.1 + 0.2, 0.3, tol=1e-12)
+    check("it is not").exceeds(0.3, 0.2)""",
+    """import matplotlib.pyplot as plt
+plt.figure(figsize=(2, 2)).gca().plot([0, 1], [0, 1], lw=5)
+plt.show()""",
+]
+PAGE = "# A page\n\n" + "\n".join(f"```{{code-cell}}\n{code}\n```\n" for code in CODE)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def ran(tmp_path_factory):
+    """The notebook of the page, run."""
+    notebook = v4.new_notebook(cells=[v4.new_code_cell(code) for code in CODE])
+    NotebookClient(notebook, kernel_name="python3").execute(cwd=str(tmp_path_factory.mktemp("run")))
+    return notebook
+
+
+def image(color):
+    fig, ax = plt.subplots(figsize=(2, 2))
+    ax.set_facecolor(color)
+    ax.plot([0, 1], [1, 0], lw=5)
+    file = io.BytesIO()
+    fig.savefig(file, bbox_inches="tight")
+    plt.close(fig)
+    return base64.b64encode(file.getvalue()).decode()
+
+
+def forge_words(notebook):
+    notebook.cells[0].outputs[0].text = "three sheep\n"
+
+
+def forge_value(notebook):
+    data = notebook.cells[1].outputs[0].data
+    data["text/html"] = data["text/html"].replace("2e-16 ≤", "7.5 ≤")
+
+
+def forge_side(notebook):
+    data = notebook.cells[1].outputs[0].data
+    data["text/html"] = data["text/html"].replace("≤", "&gt;", 1)
+
+
+def forge_picture(notebook):
+    notebook.cells[2].outputs[0].data["image/png"] = image("green")
+
+
+def forge_curve(notebook):
+    notebook.cells[2].outputs[0].data["image/png"] = image("white")
+
+
+def forge_card(notebook):
+    notebook.cells[1].outputs = []
+
+
+def forge_count(notebook):
+    notebook.cells[0].execution_count = None
+
+
+def forge_code(notebook):
+    notebook.cells[0].source = "print('three',  'sheep')"
+
+
+def forge_cell(notebook):
+    del notebook.cells[0]
+
+
+FORGERIES = {
+    forge_words: "cell 0: 'three words' in place of 'three sheep'",
+    forge_value: "cell 1: measured '2e-16 ≤ 1e-12' in place of '7.5 ≤ 1e-12'",
+    forge_side: "cell 1: measured '2e-16 ≤ 1e-12' in place of '2e-16 > 1e-12'",
+    forge_picture: "cell 2: a picture is ",
+    forge_curve: "cell 2: a picture is ",
+    forge_card: "no card",
+    forge_count: "1 of 3 cells have not run",
+    forge_code: "do not have the code of the page",
+    forge_cell: "do not have the code of the page",
+}
+
+
+def publish(folder, name, notebook, download=None, html=None):
+    """The page, its notebook, its download and its HTML, and what `judged` says of them."""
+    places = [folder / "pages", folder / "notebooks", folder / "html"]
+    page, executed = places[0] / f"{name}.md", places[1] / f"{name}.ipynb"
+    copied, shown = (
+        places[2] / "_sources/book" / f"{name}.ipynb",
+        places[2] / "book" / f"{name}.html",
+    )
+    for path in (page, executed, copied, shown, places[2] / "_images/a.png"):
+        path.parent.mkdir(parents=True, exist_ok=True)
+    page.write_text(PAGE, "utf-8")
+    nbformat.write(notebook, executed)
+    nbformat.write(download or notebook, copied)
+    source = html or notebook
+    outputs = [output.get("data", {}) for cell in source.cells if cell.cell_type == "code"
+               for output in cell.outputs]  # fmt: skip
+    pictures = [base64.b64decode(data["image/png"]) for data in outputs if "image/png" in data]
+    for picture in pictures:
+        (places[2] / "_images/a.png").write_bytes(picture)
+    cards = "".join(data.get("text/html", "") for data in outputs)
+    shown.write_text(f'{cards}<img src="../_images/a.png">', "utf-8")
+    return judged(name, *places)
+
+
+@pytest.fixture
+def without_kernel(ran, monkeypatch):
+    """Whatever is to run again comes out as it did."""
+    monkeypatch.setattr(reproduce, "run_again", lambda path: ran)
+
+
+def copied(notebook):
+    return nbformat.from_dict(nbformat.reads(nbformat.writes(notebook), 4))
+
+
+def test_what_comes_out_again(ran, tmp_path):
+    assert publish(tmp_path, "page", ran) == []
+
+
+@pytest.mark.usefixtures("without_kernel")
+@pytest.mark.parametrize("forge", FORGERIES, ids=lambda forge: forge.__name__)
+def test_a_forged_output_is_red(forge, ran, tmp_path):
+    notebook = copied(ran)
+    forge(notebook)
+    found = publish(tmp_path, "page", notebook)
+    assert FORGERIES[forge] in " ".join(found)
+
+
+@pytest.mark.usefixtures("without_kernel")
+@pytest.mark.parametrize("forge", [forge_value, forge_picture], ids=lambda forge: forge.__name__)
+@pytest.mark.parametrize("place", ["download", "html"])
+def test_what_readers_get_is_what_ran(forge, place, ran, tmp_path):
+    forged = copied(ran)
+    forge(forged)
+    [sentence] = publish(tmp_path, "page", ran, **{place: forged})
+    assert {"download": "its download has", "html": "its HTML "}[place] in sentence
+
+
+def test_a_cell_that_fails(ran, tmp_path, monkeypatch):
+    notebook = copied(ran)
+    monkeypatch.setitem(globals(), "PAGE", PAGE.replace("print('three', 'words')", "1 / 0"))
+    notebook.cells[0].source = "1 / 0"
+    assert "ZeroDivisionError" in " ".join(publish(tmp_path, "page", notebook))
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "table", "expected"),
+    [
+        ("2e-16 ≤ 1e-12", "0 ≤ 1e-12", False, True),  # rounding
+        ("0.31 ≤ 0.5, 62 %", "0.3 ≤ 0.5, 60 %", False, True),
+        ("0.31 ≤ 0.5, 62 %", "0.31 ≤ 0.5", False, False),
+        ("0.31 ≤ 0.5", "-0.31 ≤ 0.5", False, False),
+        ("0.31 ≤ 0.5", "0.003 ≤ 0.5", False, False),
+        ("10 ≤ 288,031", "10 ≤ 28,803", False, False),
+        ("0.812", "0.815", True, True),
+        ("0.812", "0.912", True, False),
+        ("+0.0<br>± 0.4", "+0.0<br>± 0.4", True, True),
+    ],
+)
+def test_values_that_are_alike(one, other, table, expected):
+    assert alike(one, other, table) is expected
