@@ -168,6 +168,9 @@ def test_a_cell_that_fails(ran, tmp_path, monkeypatch):
         ("0.31 ≤ 0.5, 62 %", "0.31 ≤ 0.5", False, False),
         ("0.31 ≤ 0.5", "-0.31 ≤ 0.5", False, False),
         ("0.31 ≤ 0.5", "0.003 ≤ 0.5", False, False),
+        ("4e-09 ≤ 0.0001", "3e-07 ≤ 0.0001", False, True),  # both far below the bound
+        ("4e-09 ≤ 0.0001", "9e-05 ≤ 0.0001", False, False),
+        ("4e-09 ≤ 0.0001", "4e-09 ≤ 0.1", False, False),
         ("10 ≤ 288,031", "10 ≤ 28,803", False, False),
         ("0.812", "0.815", True, True),
         ("0.812", "0.912", True, False),

@@ -5,7 +5,7 @@ a card for each claim; the notebook that readers download and the HTML page show
 Then all notebooks run again, and every output is compared with the published one. Times and
 addresses in memory may differ. Pictures may differ by a little (`DISTANCE`). Measured values keep
 their words and relations, the sign of each number, and its order of magnitude, except below
-`ROUNDING`; those in tables of results agree to `DIGITS`.
+`ROUNDING` and below 1 % of what bounds it; those in tables of results agree to `DIGITS`.
 """
 
 import base64
@@ -31,6 +31,8 @@ from runproofs.book.register import checks_in, register
 SECONDS = 120  # for a cell
 MEASURED = re.compile(r'<(?P<tag>td|span) class="measured">(?P<value>(?:[^<]|<br>)*)</(?P=tag)>')
 NUMBER = re.compile(r"[-+]?(?:\d[\d,]*\.?\d*|\.\d+)(?:e[-+]?\d+)?")
+RELATION = re.compile(rf"({NUMBER.pattern}) ≤ ({NUMBER.pattern})")
+OF_TIMES = "time (ms)"  # a label of a picture that shows times, which is not compared
 VARYING = re.compile(r"\d+(?:\.\d+)? ?(?:ms|s|µs)\b(?!\.e)|0x[0-9a-fA-F]+")  # times, addresses
 ROUNDING = 1e-8  # two numbers below it are alike
 MAGNITUDE = 10  # by what factor two numbers of one order may differ
@@ -123,8 +125,20 @@ def alike(one: str, other: str, table: bool = False) -> bool:
     """
     if NUMBER.sub("#", one) != NUMBER.sub("#", other):
         return False
+    if far_below(one) and far_below(other):
+        one, other = (RELATION.sub(r"≤ \2", value, count=1) for value in (one, other))
     pairs = zip(NUMBER.findall(one), NUMBER.findall(other), strict=True)
-    return all(near(*(float(x.replace(",", "")) for x in pair), table) for pair in pairs)
+    return all(near(number(a), number(b), table) for a, b in pairs)
+
+
+def far_below(value: str) -> bool:
+    """Whether a small number is measured, 1 % of its bound at most."""
+    found = RELATION.match(value)
+    return bool(found) and abs(number(found[1])) <= abs(number(found[2])) / 100
+
+
+def number(text: str) -> float:
+    return float(text.replace(",", ""))
 
 
 def near(a: float, b: float, table: bool) -> bool:
@@ -188,11 +202,13 @@ def difference(kind: str, one: str, other: str) -> str:
 def differences(published, again) -> list[str]:
     """Where two runs of a notebook differ, in sentences, a cell each."""
     found = []
-    for number, cells_ in enumerate(zip(code_of(published), code_of(again), strict=True)):
+    for place, cells_ in enumerate(zip(code_of(published), code_of(again), strict=True)):
         one, other = (merged(cell.outputs) for cell in cells_)
+        if OF_TIMES in cells_[0].source:
+            one, other = ([(kind, {}) for kind, _ in outputs] for outputs in (one, other))
         if [(kind, set(data)) for kind, data in one] != [(kind, set(data)) for kind, data in other]:
             found.append(
-                f"cell {number}: it has {len(other)} outputs in place of {len(one)}, or others."
+                f"cell {place}: it has {len(other)} outputs in place of {len(one)}, or others."
             )
             continue
         pairs = [
@@ -200,7 +216,7 @@ def differences(published, again) -> list[str]:
             for (_, a), (_, b) in zip(one, other, strict=True)
             for kind in a
         ]
-        found += [f"cell {number}: {how}." for pair in pairs if (how := difference(*pair))][:1]
+        found += [f"cell {place}: {how}." for pair in pairs if (how := difference(*pair))][:1]
     return found
 
 
