@@ -14,6 +14,7 @@
 #                PAGE=... for one)
 # make knobs     turn the knobs of each page, and run its cells twice (PAGE=... for one)
 # make bench     ratios of speed, measured in one run (TABLE=Equalizers for one table)
+# make register  write a digest of each entry of the register, so that none changes by accident
 # make readme    write the counts of claims into the README
 # make test-site check every built page in headless Chromium (TENTH=n: axe judges a tenth)
 # make test-links  ask other sites whether the book's links to them still lead somewhere
@@ -51,7 +52,7 @@ export OMP_NUM_THREADS ?= 1
 export MPLCONFIGDIR ?= $(CURDIR)/.venv/matplotlib
 export JUPYTER_PREFER_ENV_PATH := 1
 
-.PHONY: book test page lint lab pdf reproduce paper restamp sabotage errors knobs bench readme test-site test-links test-newest test-agreement test-convex test-dask test-data coursework grade test-coursework mutants pins clean pictures test-notebooks test-recipe lighthouse
+.PHONY: book test page lint lab pdf reproduce paper restamp sabotage errors knobs bench register readme test-site test-links test-newest test-agreement test-convex test-dask test-data coursework grade test-coursework mutants pins clean pictures test-notebooks test-recipe lighthouse
 
 book: .venv/.done
 	@# After an unfinished build Sphinx would not repeat the warnings of pages it has read.
@@ -62,6 +63,7 @@ book: .venv/.done
 	@touch _build/.complete
 
 test: lint
+	$(BIN)/python -m runproofs.reproductions --stale
 	$(BIN)/pytest -n 2 tests
 	@# By themselves, so that a run that finds no example fails.
 	$(BIN)/pytest --doctest-modules lib
@@ -117,6 +119,9 @@ restamp: .venv/.done
 
 bench: .venv/.done
 	$(BIN)/python benchmarks/run.py $(TABLE)
+
+register: .venv/.done
+	PYTHONPATH=tests $(BIN)/python -m tools.digest
 
 readme: .venv/.done
 	$(BIN)/python tests/tools/readme.py

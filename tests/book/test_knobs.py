@@ -55,6 +55,7 @@ def test_a_knob_says_its_range(line, expected):
         ("width = 4  # units", "is not `a to b`"),
         ("width = 7  # 3 to 6: units", "must lie in its range"),
         ("width = 3  # 3 to 3: units", "must lie in its range"),
+        ("p = 0.7  # 0.7 to 0.70001", "is less than a tenth"),
         ("k = 4  # one of 1, 2", "and another value must be in"),
         ("k = 4  # one of 4", "and another value must be in"),
     ],

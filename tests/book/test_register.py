@@ -6,6 +6,7 @@ import pytest
 import yaml
 
 from runproofs.book.register import BOOK, checks_in, demand_clone, raw_formulas, register
+from tools.digest import changed
 
 ENTRY = {
     "id": "thesis/lemma-1", "number": "Lemma 1", "section": "1", "kind": "lemma",
@@ -278,3 +279,29 @@ def test_what_only_a_clone_can_do_ends_in_one_sentence(tmp_path):
     demand_clone("Turning the knobs")  # these tests lie in one
     with pytest.raises(SystemExit, match=r"^Turning the knobs needs a clone of the book, [^.]*\.$"):
         demand_clone("Turning the knobs", tmp_path)
+
+
+def test_no_entry_changed_by_accident():
+    assert changed() == [], "If it is meant, `make register`, and CHANGELOG.md if a reader notices."
+
+
+@pytest.mark.parametrize(
+    "forgery",
+    [
+        {"statement": "another"}, {"number": "(2.22)"}, {"kind": "remark"}, {"how": "1e-14"},
+        {"erratum": None}, {"erratum": register()["thesis/theorem-6"].erratum._replace(weight="x")},
+    ],
+    ids=str,
+)  # fmt: skip
+def test_an_entry_that_is_forged_is_named(forgery, monkeypatch):
+    entry = register()["thesis/theorem-6"]
+    forged = register() | {entry.id: entry._replace(**forgery)}
+    monkeypatch.setattr("tools.digest.register", lambda: forged)
+    assert changed() == [entry.id]
+
+
+def test_an_entry_that_is_gone_is_named(monkeypatch):
+    forged = dict(register())
+    del forged["thesis/lemma-2"]
+    monkeypatch.setattr("tools.digest.register", lambda: forged)
+    assert changed() == ["thesis/lemma-2"]

@@ -81,6 +81,24 @@ def test_a_crash_is_not_noticing(book):
     assert "stays green" in wrong
 
 
+@pytest.mark.parametrize("by", ["float('nan') * _regularizer(U", "[1.0, 2] * _regularizer(U"])
+def test_what_a_row_cannot_compare_is_not_noticing(book, by):
+    book(SEEING)
+    spoilt = ("spoil it", "linear.shallow.regularizer", "_regularizer(U", by)
+    (wrong,) = saboteur.check(tasks(spoilt), jobs=1, out=[].append)
+    assert "stays green" in wrong
+
+
+def test_a_page_whose_row_cannot_compare_is_reported(book):
+    book("equal(float('nan'), 1)")
+    (wrong,) = saboteur.check(tasks(), jobs=1)
+    assert "not finite" in wrong
+
+
+def test_no_claim_has_too_few_sabotages():
+    assert saboteur.missing() == []
+
+
 def test_a_card_that_crashes_does_not_hide_the_next_one(book, tmp_path):
     book(SEEING)
     page = tmp_path / "page.md"

@@ -121,3 +121,12 @@ def test_all_pages_take_two_calls_of_ruff(lint, monkeypatch, tmp_path):
         (tmp_path / f"{k}.md").write_text(PAGE, "utf-8")
     assert lint(PAGE) == ([], PAGE)
     assert len(calls) == 2
+
+
+def test_a_row_that_compares_an_expression_with_itself(lint):
+    row = "check('x').equal({}, squares.mean(), tol=1e-9)"
+    page = f"# A page\n\n```{{{{code-cell}}}}\nsquares = [1, 2]\n{row}\n```\n"
+    found, _ = lint(page.format("squares.mean()"))
+    assert "5: the row compares an expression with itself" in found
+    found, _ = lint(page.format("squares.sum()"))
+    assert not any("itself" in line for line in found)

@@ -44,7 +44,18 @@ def in_gate():
     return found
 
 
-NO_CHECK = {"lab", "page", "paper", "restamp", "pictures", "readme", "grade", "clean", "pins"}
+NO_CHECK = {
+    "lab",
+    "page",
+    "paper",
+    "restamp",
+    "pictures",
+    "readme",
+    "register",
+    "grade",
+    "clean",
+    "pins",
+}
 PART_OF = {"lint": "test", "coursework": "test-coursework"}
 
 

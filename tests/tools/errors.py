@@ -121,7 +121,9 @@ class Page:
             judge(row, left, *rest, **options)
             key = row.check.claim.id, len(row.check.rows)
             self.rows[key] = Sides(method, sides)
-            if not row.verdict.passed:
+            if not row.verdict.compared:
+                self.loud.append(row.verdict.measured)
+            elif not row.verdict.passed:
                 self.red.append(key)
                 if self.stop:
                     raise Done

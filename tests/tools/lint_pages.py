@@ -1,16 +1,19 @@
 """Style of the code cells of the book and of the course: ruff's rules, its format; --fix mends.
 
+And no row of a card compares an expression with itself.
+
 Ruff knows notebooks: it sorts the imports of a cell by themselves, looks for their uses on the
 whole page, and lets the last line of a cell be its output. So each page becomes one for a moment.
 """
 
+import ast
 import json
 import os
 import subprocess
 import sys
 import tempfile
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from runproofs.book.pages import cells, with_code
@@ -62,6 +65,18 @@ def first_lines(page: str) -> list[int]:
     return [cell.line for cell in cells(page)]
 
 
+def with_themselves(page: str) -> Iterator[int]:
+    """The lines of `check(...).method(a, b)` whose a and b are the same expression."""
+    for cell in cells(page):
+        with suppress(SyntaxError):  # which ruff reports
+            for node in ast.walk(ast.parse(cell.code)):
+                match node:
+                    case ast.Call(
+                        func=ast.Attribute(value=ast.Call(func=ast.Name("check"))), args=[a, b, *_]
+                    ) if ast.dump(a) == ast.dump(b):
+                        yield cell.line + node.lineno - 1
+
+
 @contextmanager
 def notebooks_of(folder: Path) -> Iterator[dict[Path, Path]]:
     """The pages of the folder by their notebooks, which exist for the time of the block."""
@@ -96,6 +111,9 @@ def lint(folder: Path, width: int = WIDTHS["book"]) -> list[str]:
             path, place = notebooks[Path(item["filename"])], item["location"]
             line = first_lines(path.read_text("utf-8"))[item["cell"] - 1] + place["row"] - 1
             found.append((path, line, f"{place['column']}: {item['code']} {item['message']}"))
+        for path in notebooks.values():
+            for line in with_themselves(path.read_text("utf-8")):
+                found.append((path, line, " the row compares an expression with itself"))
         ruff([*FORMAT, f"--line-length={width}"], notebooks)
         for notebook, path in notebooks.items():
             page = path.read_text("utf-8")

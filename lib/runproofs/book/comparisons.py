@@ -22,6 +22,7 @@ class Verdict(NamedTuple):
     control: bool = False
     as_printed: bool = False
     far: str = ""  # why an inequality is nowhere near equality
+    compared: bool = True  # not where two sides cannot be: other shapes, nothing, not finite
 
 
 class Row:
@@ -101,8 +102,8 @@ class Row:
         _apart(by)
         a, b, reason = pair(lower, upper, ordered=True)
         demanded = f"below by {percent(by)}"
-        if reason := reason or _nothing(a, b):
-            return self._judge(reason, False, "", demanded)
+        if reason or (gone := _nothing(a, b)):
+            return self._judge(reason, False, "" if reason else gone, demanded)
         gap = _share(b - a, np.maximum(np.abs(a), np.abs(b)))
         worst = np.argmin(gap)
         measured = relation(a[worst], "<", b[worst], a[worst] < b[worst])
@@ -116,8 +117,8 @@ class Row:
         _apart(by)
         a, b, reason = pair(one, other)
         where = _where(every, a)
-        if reason := reason or _nothing(a, b):
-            return self._judge(reason, False, "", f"{where}≥ {by:g} apart")
+        if reason or (gone := _nothing(a, b)):
+            return self._judge(reason, False, "" if reason else gone, f"{where}≥ {by:g} apart")
         found = (np.min if every else np.max)(np.abs(a - b)) / np.abs(b).max()
         measured = f"{where}{relation(found, '≥', by, found >= by, (2, 6))} apart"
         self._judge("", found >= by, measured, f"{where}≥ {by:g} apart")
@@ -235,7 +236,9 @@ class Row:
         self.check.must_be_open(self.text)
         if self.verdict:
             raise RuntimeError(f"{self.text!r} is judged twice.")
-        self.verdict = Verdict(bool(passed), reason or measured, demanded, control, as_printed, far)
+        self.verdict = Verdict(
+            bool(passed), reason or measured, demanded, control, as_printed, far, not reason
+        )
 
     def mark(self) -> str:
         """✓ for a sentence that is true, ✗ for a false one, ! where it should be otherwise."""

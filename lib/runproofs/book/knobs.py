@@ -24,6 +24,7 @@ from runproofs.book.register import BOOK, demand_clone
 from runproofs.book.runner import Running, command, concluded, in_children, tenth
 
 KNOB = re.compile(r"(?P<name>\w+) = (?P<value>.+?)  # (?P<range>[^:]+)(: .+)?")
+NARROWEST = 0.1  # of the larger end: the least width of a range
 TURNS = ("as printed, each cell twice", "lower ends", "upper ends")
 SHOWN = 200  # characters of an error message
 
@@ -57,6 +58,8 @@ def knob(line: str) -> Knob:
         raise ValueError(f"{name}: the range {values!r} is not `a to b`.") from None
     if not lower <= value <= upper or lower == upper:
         raise ValueError(f"{name} = {value!r} must lie in its range, {values}.")
+    if upper - lower < NARROWEST * max(abs(lower), abs(upper)):
+        raise ValueError(f"{name}: from one end of {values} to the other is less than a tenth.")
     return Knob(name, value, lower, upper)
 
 

@@ -1,7 +1,8 @@
 """Runs the sabotages of the book, and demands that the card of each claim notices.
 
 `python -m runproofs.book.saboteur` runs each page with one sabotage at a time, as far as the claim,
-in a process of its own. A positive row of the card must turn red; a crash is not enough.
+in a process of its own. A positive row of the card must turn red, by a comparison: a crash is not
+enough, nor what is not finite, or of another shape.
 """
 
 import sys
@@ -22,9 +23,9 @@ SECONDS = 180  # for one run of a page
 class Verdict(NamedTuple):
     """What a run under sabotage, or with none, showed of a claim."""
 
-    red: list[str]  # the positive rows that failed
+    red: list[str]  # the positive rows that compared, and failed
     green: int  # the number of those that passed
-    error: str  # why the card was not reached or not completed, if so
+    error: str  # why the card was not reached, not completed, or a row does not compare, if so
 
 
 # Running pages -----------------------------------------------------------------------------------
@@ -50,9 +51,11 @@ def run(page: str, sabotage: Sabotage | None = None) -> dict[str, Verdict]:
 
     def judge(check, kind, error, traceback):
         rows = [row for row in check.rows if row.verdict and not row.verdict.control]
-        red = [row.text for row in rows if not row.verdict.passed]
-        reason = f"{kind.__name__}: {error}" if kind else ""
-        verdicts[check.claim.id] = Verdict(red, len(rows) - len(red), reason)
+        red = [row.text for row in rows if not row.verdict.passed and row.verdict.compared]
+        reasons = [f"{kind.__name__}: {error}"] if kind else []
+        reasons += [row.verdict.measured for row in rows if not row.verdict.compared]
+        green = sum(row.verdict.passed for row in rows)
+        verdicts[check.claim.id] = Verdict(red, green, "; ".join(reasons))
         if sabotage and check.claim.id == sabotage.claim:
             raise _Reached
         return True

@@ -23,7 +23,8 @@ ELSEWHERE = {  # what no prefix in tests/reproductions/test_prefix.py compares, 
 def main(arguments: list[str] | None = None) -> int:
     """Reproduce the named experiments (or all) at the paper scale.
 
-    Returns 0, or 2 for an unknown name, 1 for one whose stored run is not that of today's code.
+    Returns 0, or 2 for an unknown name, 1 for one whose stored run is not that of today's code,
+    where --restamp or --stale asks for it.
     """
     parser = argparse.ArgumentParser("python -m runproofs.reproductions", description=main.__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME")
@@ -36,6 +37,9 @@ def main(arguments: list[str] | None = None) -> int:
         help="compute nothing: where a test (mostly of its prefix) finds that "
         "today's code makes the stored run, record that code in it",
     )  # fmt: skip
+    parser.add_argument(
+        "--stale", action="store_true", help="compute nothing: name what is of other code"
+    )
     options = parser.parse_args(arguments)
     known = discover()
     if unknown := [name for name in options.names if name not in known]:
@@ -46,6 +50,11 @@ def main(arguments: list[str] | None = None) -> int:
     chosen = {name: known[name] for name in options.names or known}
     for name in [name for name, one in chosen.items() if one.not_run and not options.names]:
         print(f"{name}: left out, {chosen.pop(name).not_run}; name it to run it.")
+    if options.stale:
+        stale = [name for name, one in chosen.items() if one.stale()]
+        wrong = [f"{name} is of other code: make restamp FIGURE={name}" for name in stale]
+        print("\n".join(wrong) or f"{len(chosen)} stored runs are of today's code.")
+        return int(bool(wrong))
     if options.restamp:
         demand_clone("Stamping a stored run")
         return max([restamp(one) for one in chosen.values()])
