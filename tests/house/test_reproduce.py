@@ -171,6 +171,10 @@ def test_a_cell_that_fails(ran, tmp_path, monkeypatch):
         ("4e-09 ≤ 0.0001", "3e-07 ≤ 0.0001", False, True),  # both far below the bound
         ("4e-09 ≤ 0.0001", "9e-05 ≤ 0.0001", False, False),
         ("4e-09 ≤ 0.0001", "4e-09 ≤ 0.1", False, False),
+        ("6.75 ≤ 6.75, nearest 100 %", "185 ≤ 185, nearest 100 %", False, True),  # another one
+        ("7.5 ≤ 1e-12, nearest 100 %", "185 ≤ 185, nearest 100 %", False, False),
+        ("6.75 ≤ 6.75, nearest 100 %", "185 ≤ 185, nearest 9 %", False, False),
+        ("0.015", "0.016", True, True),  # one of the last digit
         ("10 ≤ 288,031", "10 ≤ 28,803", False, False),
         ("0.812", "0.815", True, True),
         ("0.812", "0.912", True, False),
