@@ -30,7 +30,7 @@ from runproofs.book.register import checks_in, register
 
 SECONDS = 120  # for a cell
 MEASURED = re.compile(r'<(?P<tag>td|span) class="measured">(?P<value>(?:[^<]|<br>)*)</(?P=tag)>')
-NUMBER = re.compile(r"[-+]?(?:\d[\d,]*\.?\d*|\.\d+)(?:e[-+]?\d+)?")
+NUMBER = re.compile(r"[-+]?(?:\d+(?:,\d{3})*(?:\.\d*)?|\.\d+)(?:e[-+]?\d+)?")
 RELATION = re.compile(rf"({NUMBER.pattern}) ≤ ({NUMBER.pattern})")
 OF_TIMES = "time (ms)"  # a label of a picture that shows times, which is not compared
 VARYING = re.compile(r"\d+(?:\.\d+)? ?(?:ms|s|µs)\b(?!\.e)|0x[0-9a-fA-F]+")  # times, addresses
