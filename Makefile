@@ -51,6 +51,9 @@ LATEX := texlive-xetex texlive-fonts-recommended latexmk fonts-lmodern fonts-dej
 export OMP_NUM_THREADS ?= 1
 export MPLCONFIGDIR ?= $(CURDIR)/.venv/matplotlib
 export JUPYTER_PREFER_ENV_PATH := 1
+ifneq (,$(filter C POSIX,$(LC_ALL)))  # whose letters are too few for the path of some folders
+export LC_ALL := C.UTF-8
+endif
 
 .PHONY: book test page lint lab pdf reproduce paper restamp sabotage errors knobs bench register readme test-site test-links test-newest test-agreement test-convex test-dask test-data coursework grade test-coursework mutants pins clean pictures test-notebooks test-recipe lighthouse
 
