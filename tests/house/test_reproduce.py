@@ -21,7 +21,7 @@ with claim("{CLAIM.id}") as check:
     check("it is").equal(0.1 + 0.2, 0.3, tol=1e-12)
     check("it is not").exceeds(0.3, 0.2)""",
     """import matplotlib.pyplot as plt
-plt.figure(figsize=(2, 2)).gca().plot([0, 1], [0, 1], lw=5)
+plt.figure(figsize=(2, 2)).gca().plot([0, 1], [0, 1])
 plt.show()""",
 ]
 PAGE = "# A page\n\n" + "\n".join(f"```{{code-cell}}\n{code}\n```\n" for code in CODE)  # fmt: skip
@@ -35,10 +35,10 @@ def ran(tmp_path_factory):
     return notebook
 
 
-def image(color):
+def image(y, color="white"):
     fig, ax = plt.subplots(figsize=(2, 2))
     ax.set_facecolor(color)
-    ax.plot([0, 1], [1, 0], lw=5)
+    ax.plot([0, 1], y)
     file = io.BytesIO()
     fig.savefig(file, bbox_inches="tight")
     plt.close(fig)
@@ -60,11 +60,11 @@ def forge_side(notebook):
 
 
 def forge_picture(notebook):
-    notebook.cells[2].outputs[0].data["image/png"] = image("green")
+    notebook.cells[2].outputs[0].data["image/png"] = image([0, 1], "green")
 
 
 def forge_curve(notebook):
-    notebook.cells[2].outputs[0].data["image/png"] = image("white")
+    notebook.cells[2].outputs[0].data["image/png"] = image([0, 0])
 
 
 def forge_card(notebook):
