@@ -28,6 +28,8 @@
 # make test-convex  check Theorems 3.A, S.D, Proposition 5.A, ReLU networks with a convex solver
 # make test-newest  build the book, and test what builds it, with the newest Sphinx and its extensions
 # make test-dask run a sweep on a Dask cluster of two workers
+# make test-settings  compute a whole setting of every stored run again, another one each day (SEED;
+#                LIMIT=35: of those runs whose settings took at most 35 seconds)
 # make test-data load the real data sets from $HEURISTICS_DATA
 # make coursework   the assignments: _build/coursework/student and _build/coursework/instructor
 # make grade     marks and feedback for a folder of submissions: SUBMISSIONS=folder (ASSIGNMENT=name)
@@ -55,7 +57,7 @@ ifneq (,$(filter C POSIX,$(LC_ALL)))  # whose letters are too few for the path o
 export LC_ALL := C.UTF-8
 endif
 
-.PHONY: book test page lint lab pdf reproduce paper restamp sabotage errors knobs bench register readme test-site test-links test-newest test-agreement test-convex test-dask test-data coursework grade test-coursework mutants pins clean pictures test-notebooks test-recipe lighthouse
+.PHONY: book test page lint lab pdf reproduce paper restamp sabotage errors knobs bench register readme test-site test-links test-newest test-agreement test-convex test-dask test-settings test-data coursework grade test-coursework mutants pins clean pictures test-notebooks test-recipe lighthouse
 
 book: .venv/.done
 	@# After an unfinished build Sphinx would not repeat the warnings of pages it has read.
@@ -164,6 +166,9 @@ test-convex: .venv/.convex
 
 test-dask: .venv/.dask
 	$(BIN)/pytest tests/optional/test_dask.py
+
+test-settings: .venv/.done
+	$(if $(SEED),SEED=$(SEED)) $(if $(LIMIT),LIMIT=$(LIMIT)) $(BIN)/pytest -n 2 tests/optional/test_settings.py
 
 test-data: .venv/.done
 	$(BIN)/pytest tests/optional/test_real_data.py tests/reproductions/test_prefix.py

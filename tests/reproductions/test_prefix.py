@@ -1,4 +1,6 @@
-"""Every stored run is what today's code makes: its first steps or a setting, computed again.
+"""The first steps, or a setting, of every stored run are what today's code makes.
+
+That is some 4 % of the stored numbers; optional/test_settings.py computes whole settings.
 
 A run that is stopped early is otherwise the stored one: the same function with the stored settings,
 hence the same schedules and random numbers. Other processors and thread counts round otherwise, by
@@ -6,21 +8,19 @@ up to 3e-7 in these prefixes (measured); the tolerance is 1e-5, of float32 a hun
 """
 
 import builtins
-import os
 from itertools import islice
 from math import comb
 
 import numpy as np
 import pytest
 
-from runproofs.book import provenance
+from helpers.stored import agree, demand_data, known
 from runproofs.linear import ratings, shallow_training
 from runproofs.linear.deep import deep_training
 from runproofs.networks import relu_dropout
-from runproofs.reproductions import ch5, ch6, discover, homogeneous, surprises
+from runproofs.reproductions import ch5, ch6, homogeneous, surprises
 from runproofs.reproductions.__main__ import ELSEWHERE
 
-known = discover()
 STORED = [name for name, one in known.items() if not one.not_run and name not in ELSEWHERE]
 LAMBDAS = (0.1, 0.5, 1.0)
 PREFIXES = {  # the settings that are run again, and after how many steps they stop
@@ -80,33 +80,13 @@ def stop_after(steps, monkeypatch):
     )
 
 
-def agree(name, setting, stored, stopped):
-    """Compare one setting of a stored run with today's."""
-    one = known[name]
-    at = tuple(list(one.scales["paper"][axis]).index(setting[axis]) for axis in one.over)
-    found = {key: np.asarray(a) for key, a in one.function(**one.scales["paper"] | setting).items()}
-    expected = {key: array[at] for key, array in stored.items()}
-    if stopped:  # arrays with an axis of times, up to the last one; what is final is not there yet
-        count, total = len(found["times"]), len(expected["times"])
-        axes = {key: a.shape.index(total) for key, a in expected.items() if total in a.shape}
-        expected = {key: expected[key].take(range(count), axis) for key, axis in axes.items()}
-        assert count > 1, "only the start was compared"
-    for key, array in expected.items():
-        # of sub-networks, which are as good as tied at the start, other kernels move a few images
-        atol = 0.01 if "gaussian" in expected and key not in ("loss", "times") else 1e-8
-        np.testing.assert_allclose(found[key], array, rtol=1e-5, atol=atol, err_msg=f"{name} {key}")
-
-
 @pytest.mark.parametrize("name", STORED)
 def test_prefix(name, monkeypatch):
-    one = known[name]
-    read = provenance.data_read(one.scales["paper"])
-    if read and "HEURISTICS_DATA" not in os.environ:
-        pytest.skip(f"HEURISTICS_DATA must name a folder that holds {', '.join(read)}")
+    demand_data(name)
     settings, stopped = PREFIXES[name]
     if stopped:
         stop_after(stopped, monkeypatch)
-    stored = one.paper()
+    stored = known[name].paper()
     for setting in settings:
         agree(name, setting, stored, stopped)
 
