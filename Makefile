@@ -29,7 +29,7 @@
 # make test-newest  build the book, and test what builds it, with the newest Sphinx and its extensions
 # make test-dask run a sweep on a Dask cluster of two workers
 # make test-settings  compute a whole setting of every stored run again, another one each day (SEED;
-#                LIMIT=35: of those runs whose settings took at most 35 seconds)
+#                LIMIT=100: of those runs whose settings took at most 100 seconds)
 # make test-data load the real data sets from $HEURISTICS_DATA
 # make coursework   the assignments: _build/coursework/student and _build/coursework/instructor
 # make grade     marks and feedback for a folder of submissions: SUBMISSIONS=folder (ASSIGNMENT=name)
