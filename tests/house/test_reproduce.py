@@ -15,7 +15,7 @@ from tools.reproduce import alike, judged
 
 CLAIM = register()["thesis/equation-2.1"]
 CODE = [
-    "print('three', 'words')",
+    "import time\nprint('three', 'words', time.time_ns(), 'ms')",
     f"""from runproofs.book.claims import claim
 with claim("{CLAIM.id}") as check:
     check("it is").equal(0.1 + 0.2, 0.3, tol=1e-12)
@@ -46,7 +46,12 @@ def image(y, color="white"):
 
 
 def forge_words(notebook):
-    notebook.cells[0].outputs[0].text = "three sheep\n"
+    notebook.cells[0].outputs[0].text = "three sheep 7 ms\n"
+
+
+def forge_outputs(notebook):
+    for cell in notebook.cells:
+        cell.outputs = []
 
 
 def forge_value(notebook):
@@ -85,6 +90,7 @@ def forge_cell(notebook):
 
 FORGERIES = {
     forge_words: "cell 0: 'three words' in place of 'three sheep'",
+    forge_outputs: "it has no outputs",
     forge_value: "cell 1: measured '2e-16 ≤ 1e-12' in place of '7.5 ≤ 1e-12'",
     forge_side: "cell 1: measured '2e-16 ≤ 1e-12' in place of '2e-16 > 1e-12'",
     forge_picture: "cell 2: a picture is ",
@@ -153,9 +159,14 @@ def test_what_readers_get_is_what_ran(forge, place, ran, tmp_path):
     assert {"download": "its download has", "html": "its HTML "}[place] in sentence
 
 
+def test_a_notebook_that_is_missing(tmp_path):
+    (tmp_path / "page.md").write_text(PAGE, "utf-8")
+    assert judged("page", tmp_path, tmp_path / "none", tmp_path) == ["page: it is missing."]
+
+
 def test_a_cell_that_fails(ran, tmp_path, monkeypatch):
     notebook = copied(ran)
-    monkeypatch.setitem(globals(), "PAGE", PAGE.replace("print('three', 'words')", "1 / 0"))
+    monkeypatch.setitem(globals(), "PAGE", PAGE.replace(CODE[0], "1 / 0"))
     notebook.cells[0].source = "1 / 0"
     assert "ZeroDivisionError" in " ".join(publish(tmp_path, "page", notebook))
 
