@@ -27,6 +27,7 @@ def agree(name, setting, stored, stopped=None, chaotic=0):
     at = tuple(list(one.scales["paper"][axis]).index(setting[axis]) for axis in one.over)
     found = {key: np.asarray(a) for key, a in one.function(**one.scales["paper"] | setting).items()}
     expected = {key: array[at] for key, array in stored.items()}
+    assert found.keys() == expected.keys()
     if stopped:  # arrays with an axis of times, up to the last one; what is final is not there yet
         count, total = len(found["times"]), len(expected["times"])
         axes = {key: a.shape.index(total) for key, a in expected.items() if total in a.shape}

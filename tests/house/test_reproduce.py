@@ -116,13 +116,15 @@ def publish(folder, name, notebook, download=None, html=None):
     nbformat.write(notebook, executed)
     nbformat.write(download or notebook, copied)
     source = html or notebook
-    outputs = [output.get("data", {}) for cell in source.cells if cell.cell_type == "code"
+    outputs = [output for cell in source.cells if cell.cell_type == "code"
                for output in cell.outputs]  # fmt: skip
-    pictures = [base64.b64decode(data["image/png"]) for data in outputs if "image/png" in data]
+    pictures = [
+        output.data["image/png"] for output in outputs if "image/png" in output.get("data", {})
+    ]
     for picture in pictures:
-        (places[2] / "_images/a.png").write_bytes(picture)
-    cards = "".join(data.get("text/html", "") for data in outputs)
-    shown.write_text(f'{cards}<img src="../_images/a.png">', "utf-8")
+        (places[2] / "_images/a.png").write_bytes(base64.b64decode(picture))
+    said = [output.get("data", {}).get("text/html", output.get("text", "")) for output in outputs]
+    shown.write_text("".join(said) + '<img src="../_images/a.png">' * len(pictures), "utf-8")
     return judged(name, *places)
 
 
@@ -149,14 +151,41 @@ def test_a_forged_output_is_red(forge, ran, tmp_path):
     assert FORGERIES[forge] in " ".join(found)
 
 
+def forge_mark(notebook):
+    data = notebook.cells[1].outputs[0].data
+    data["text/html"] = data["text/html"].replace("✓", "!", 1)
+
+
+def forge_more(notebook):
+    data = notebook.cells[1].outputs[0].data
+    data["text/html"] += '<div class="claim-card">P = NP</div>'
+
+
+def forge_order(notebook):
+    notebook.cells[1].outputs, notebook.cells[2].outputs = (
+        notebook.cells[2].outputs, notebook.cells[1].outputs,
+    )  # fmt: skip
+
+
 @pytest.mark.usefixtures("without_kernel")
-@pytest.mark.parametrize("forge", [forge_value, forge_picture], ids=lambda forge: forge.__name__)
+@pytest.mark.parametrize(
+    "forge", [forge_words, forge_value, forge_mark, forge_picture, forge_more, forge_card],
+    ids=lambda forge: forge.__name__,
+)  # fmt: skip
 @pytest.mark.parametrize("place", ["download", "html"])
 def test_what_readers_get_is_what_ran(forge, place, ran, tmp_path):
     forged = copied(ran)
     forge(forged)
-    [sentence] = publish(tmp_path, "page", ran, **{place: forged})
-    assert {"download": "its download has", "html": "its HTML "}[place] in sentence
+    found = publish(tmp_path, "page", ran, **{place: forged})
+    assert {"download": "its download has", "html": "its HTML "}[place] in " ".join(found)
+
+
+@pytest.mark.usefixtures("without_kernel")
+@pytest.mark.parametrize("forge", [forge_code, forge_cell, forge_order, forge_outputs])
+def test_a_download_has_the_code_that_ran(forge, ran, tmp_path):
+    forged = copied(ran)
+    forge(forged)
+    assert "its download has" in " ".join(publish(tmp_path, "page", ran, download=forged))
 
 
 def test_a_notebook_that_is_missing(tmp_path):
@@ -187,6 +216,10 @@ def test_a_cell_that_fails(ran, tmp_path, monkeypatch):
         ("6.75 ≤ 6.75, nearest 100 %", "185 ≤ 185, nearest 9 %", False, False),
         ("0.015", "0.016", True, True),  # one of the last digit
         ("10 ≤ 288,031", "10 ≤ 28,803", False, False),
+        ("2 > 1", "0.3 > 1", False, False),  # false
+        ("0.1 ≤ 9.75, nearest 40 %", "6.75 ≤ 9.75, nearest 40 %", False, False),  # nearer than 40 %
+        ("4.1e-05 ≤ 1, 0.0041 %", "6.3e-04 ≤ 1, 0.063 %", False, True),  # both far below
+        ("3e-07", "9e-01", True, False),
         ("0.812", "0.815", True, True),
         ("0.812", "0.912", True, False),
         ("+0.0<br>± 0.4", "+0.0<br>± 0.4", True, True),

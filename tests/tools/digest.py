@@ -12,9 +12,9 @@ FILE = BOOK / "claims" / "digests.txt"
 
 
 def digest(entry: Claim) -> str:
-    """Of all that the entry says; its status follows from the pages."""
-    said = {name: value for name, value in entry._asdict().items() if name != "status"}
-    return hashlib.sha256(json.dumps(said, ensure_ascii=False).encode()).hexdigest()[:16]
+    """Of all that the entry says."""
+    said = json.dumps(entry._asdict(), ensure_ascii=False)
+    return hashlib.sha256(said.encode()).hexdigest()[:16]
 
 
 def digests() -> str:

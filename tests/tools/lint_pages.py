@@ -22,6 +22,7 @@ ROOT = Path(__file__).resolve().parents[2]
 # Imports stand where they are first needed, and white space at the end of a cell is ours.
 CHECK = ["check", "--extend-ignore", "E402,W391"]
 FORMAT = ["format", "--config", "format.skip-magic-trailing-comma = true"]
+SIDES = {"expected", "upper", "other", "target", "right", "bound"}  # second sides of a row
 WIDTHS = {
     "book": 88,  # what fits beside the table of contents
     "coursework": 100,  # an assignment is a notebook, and has the window to itself
@@ -71,10 +72,11 @@ def with_themselves(page: str) -> Iterator[int]:
         with suppress(SyntaxError):  # which ruff reports
             for node in ast.walk(ast.parse(cell.code)):
                 match node:
-                    case ast.Call(
-                        func=ast.Attribute(value=ast.Call(func=ast.Name("check"))), args=[a, b, *_]
-                    ) if ast.dump(a) == ast.dump(b):
-                        yield cell.line + node.lineno - 1
+                    case ast.Call(func=ast.Attribute(value=ast.Call(func=ast.Name("check")))):
+                        named = [word.value for word in node.keywords if word.arg in SIDES]
+                        sides = [ast.dump(side) for side in [*node.args[:2], *named]]
+                        if len(set(sides)) < len(sides):
+                            yield cell.line + node.lineno - 1
 
 
 @contextmanager

@@ -40,12 +40,20 @@ class Known(NamedTuple):
 
 @cache
 def functions() -> dict[types.CodeType, Known]:
-    """The functions and methods of the library, by the code that their frames have."""
+    """The functions and methods of the library, by the code that their frames have.
+
+    Without generators, and without those that have free variables, as `super()` is one.
+    """
     found = {}
 
     def add(name, value):
         bare = inspect.unwrap(value)
-        if inspect.isfunction(bare) and Path(bare.__code__.co_filename).is_relative_to(LIBRARY):
+        if (
+            inspect.isfunction(bare)
+            and Path(bare.__code__.co_filename).is_relative_to(LIBRARY)
+            and not inspect.isgeneratorfunction(bare)  # what they yield is not their result
+            and not bare.__code__.co_freevars  # the code that is planted has none
+        ):
             found.setdefault(bare.__code__, Known(name, bare, value))
 
     for _, full, _ in pkgutil.walk_packages(runproofs.__path__, "runproofs."):
@@ -152,13 +160,16 @@ def power(x, exponent: float):
 
 
 class Heads(np.random.Generator):
-    """Coins that all show heads: `random` is 0, the binomial full."""
+    """Coins that all show heads: `random` is 0, the binomial full, of integers the least."""
 
     def random(self, size=None, dtype=np.float64, out=None):
         return np.zeros(size or (), dtype)[()]
 
     def binomial(self, n, p, size=None):
         return np.full(size or (), n)[()]
+
+    def integers(self, low, high=None, size=None, dtype=np.int64, endpoint=False):
+        return np.zeros(size or (), dtype)[()] + (0 if high is None else low)
 
 
 class Frozen(np.random.Generator):
@@ -254,13 +265,15 @@ def plant_exchanged(name, one, other):
 
 
 def plant_coins(name, argument, kind):
-    """The random source is `Heads` or `Frozen`."""
+    """The random source is `Heads` or `Frozen`; for all calls the first one."""
+    made = []
 
     def changed(call, arguments):
         source = arguments[argument]
         if isinstance(source, np.random.Generator | Integral):
             seeded = np.random.default_rng(source).bit_generator
-            arguments[argument] = {"Heads": Heads, "Frozen": Frozen}[kind](seeded)
+            made[:] = made or [{"Heads": Heads, "Frozen": Frozen}[kind](seeded)]
+            arguments[argument] = made[0]
         return call()
 
     wrap(name, changed)
@@ -300,17 +313,15 @@ def plant_mutant(name, source):
     forget(outer)
 
 
-def plant_row(claim, number, member):
-    """The left side of a row of a card: zeros, or its first member throughout."""
+def plant_row(claim, number):
+    """The left side of a row of a card is its first member throughout."""
     for method in POSITIVE:
         judge = getattr(comparisons.Row, method)
 
         def spoilt(row, left, *rest, judge=judge, **options):
             if (row.check.claim.id, len(row.check.rows)) == (claim, number):
                 left = as_numpy(left)
-                left = (
-                    np.zeros_like(left) if member == "zeros" else np.full_like(left, left.flat[0])
-                )
+                left = np.full_like(left, left.flat[0])
             return judge(row, left, *rest, **options)
 
         setattr(comparisons.Row, method, spoilt)

@@ -3,37 +3,42 @@
 Every page with code must be published: a notebook with the code of its cells, all of them run, and
 a card for each claim; the notebook that readers download and the HTML page show the same outputs.
 Then all notebooks run again, and every output is compared with the published one. Times and
-addresses in memory may differ. Pictures may differ by a little (`DISTANCE`). Measured values keep
-their words and relations, the sign of each number, and its order of magnitude, except below
-`ROUNDING` and below 1 % of what bounds it; those in tables of results agree to `DIGITS`.
+addresses in memory may differ. Pictures may differ by a little (`DISTANCE`), hence also in a small
+word. Measured values keep their words and relations, and are as true; the sign of each number and
+its order of magnitude, except below `ROUNDING` and below 1 % of what bounds it; of many cases, how
+near the nearest comes. Those in tables of results agree to `DIGITS`.
 """
 
 import base64
 import io
-import os
 import re
 import sys
 from concurrent.futures import ProcessPoolExecutor
+from decimal import Decimal
 from functools import partial
 from html import unescape
 from pathlib import Path
 
+import joblib
 import nbformat
 import numpy as np
 from nbclient import NotebookClient
-from nbclient.exceptions import CellExecutionError
+from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
 from PIL import Image
 from tqdm import tqdm
 
 from runproofs.book.pages import cells
 from runproofs.book.register import checks_in, register
 
-SECONDS = 120  # for a cell
+SECONDS = 300  # for a cell
+TAGS = re.compile(r"<(script|style)\b.*?</\1>|<!--.*?-->|</?[a-zA-Z][^>]*>", re.S)
 MEASURED = re.compile(r'<(?P<tag>td|span) class="measured">(?P<value>(?:[^<]|<br>)*)</(?P=tag)>')
 NUMBER = re.compile(r"[-+]?(?:\d+(?:,\d{3})*(?:\.\d*)?|\.\d+)(?:e[-+]?\d+)?")
-RELATION = re.compile(rf"({NUMBER.pattern}) ≤ ({NUMBER.pattern})")
+RELATION = re.compile(rf"({NUMBER.pattern}) ([≤≥<>]) ({NUMBER.pattern})(?: \+ ({NUMBER.pattern}))?")
 OF_TIMES = "time (ms)"  # a label of a picture that shows times, which is not compared
-VARYING = re.compile(r"\d+(?:\.\d+)? ?(?:ms|s|µs)\b(?!\.e)|0x[0-9a-fA-F]+")  # times, addresses
+VARYING = re.compile(  # times, addresses
+    r"(?<![\w.])(?:\d+(?:\.\d+)? ?(?:ms|s|µs)\b(?![.^_]|\.e)|0x[0-9a-fA-F]{6,})"
+)
 ROUNDING = 1e-8  # two numbers below it are alike
 MAGNITUDE = 10  # by what factor two numbers of one order may differ
 DIGITS = 0.05  # relative, of the numbers in tables, but for those that say 6-fold
@@ -55,7 +60,8 @@ def pages_with_code(pages: Path) -> list[str]:
 
 
 def code_of(notebook) -> list:
-    return [cell for cell in notebook.cells if cell.cell_type == "code" and cell.source.strip()]
+    return [cell for cell in notebook.cells if cell.cell_type == "code"
+            and (cell.source.strip() or cell.outputs)]  # fmt: skip
 
 
 def unpublished(page: Path, notebook: Path) -> list[str]:
@@ -96,21 +102,49 @@ def in_html(outputs) -> str:
     return "".join(output.get("data", {}).get("text/html", "") for output in outputs)
 
 
+def words(text: str) -> str:
+    """What a reader sees of a piece of HTML, without white space."""
+    return re.sub(r"\s+", "", unescape(TAGS.sub("", text)))
+
+
+def shown(notebook) -> list:
+    """The code and the outputs of the cells that readers get, to be compared with a copy's."""
+    found = []
+    for cell in code_of(notebook):
+        if "from myst_nb import glue" not in cell.source:
+            found.append(cell.source)
+            for kind, data in merged(cell.outputs):
+                html = {key: words(data[key]) for key in data if key == "text/html"}
+                found.append((kind, data | html))
+    return found
+
+
 def misquoted(notebook: Path, download: Path, html: Path) -> list[str]:
     """Where the downloaded notebook, or the page, shows other outputs than the notebook has."""
-    code, found = code_of(nbformat.read(notebook, as_version=4)), []
-    ours = [output for cell in code for output in cell.outputs]
-    theirs = [output for cell in code_of(nbformat.read(download, as_version=4))
-              for output in cell.outputs]  # fmt: skip
-    if pictures(ours) != pictures(theirs) or measured(in_html(ours)) != measured(in_html(theirs)):
-        found.append("its download has other outputs.")
-    page = html.read_text("utf-8")
-    if measured(page) != measured(in_html(ours)):
+    ours, found = nbformat.read(notebook, as_version=4), []
+    if shown(ours) != shown(nbformat.read(download, as_version=4)):
+        found.append("its download has other code, or other outputs.")
+    outputs = [output for cell in code_of(ours) for output in cell.outputs]
+    page = re.sub(r"<!--.*?-->", "", html.read_text("utf-8"), flags=re.S)
+    if measured(page) != measured(in_html(outputs)):
         found.append("its HTML shows other measured values.")
     names = re.findall(r'src="([^"]*_images/[^"]+\.png)"', page)
-    drawn = {(html.parent / name).read_bytes() for name in names}
-    if missing := sum(picture not in drawn for picture in pictures(ours)):
-        found.append(f"its HTML does not show {missing} of {len(pictures(ours))} pictures.")
+    if [(html.parent / name).read_bytes() for name in names] != pictures(outputs):
+        found.append("its HTML shows other pictures, or in another order.")
+    if page.count('class="claim-card') != in_html(outputs).count('class="claim-card'):
+        found.append("its HTML shows more cards, or fewer.")
+    text, place = words(page), 0
+    for kind, data in (output for cell in code_of(ours) for output in merged(cell.outputs)):
+        content = data.get("text/html", data.get("text"))
+        if content is None and set(data) == {"text/plain"}:
+            content = data["text/plain"]
+        if content is None:
+            continue
+        said = words(content) if "text/html" in data else re.sub(r"\s+", "", content)
+        if (at := text.find(said, place)) < 0:
+            found.append(f"its HTML lacks {said[:60]!r} of a {kind}.")
+            break
+        place = at + len(said)
     return found
 
 
@@ -123,11 +157,12 @@ def alike(one: str, other: str, table: bool = False) -> bool:
     >>> alike("2e-16 ≤ 1e-12", "7e-16 ≤ 1e-12"), alike("2e-16 ≤ 1e-12", "7.5 ≤ 1e-12")
     (True, False)
     """
-    if NUMBER.sub("#", one) != NUMBER.sub("#", other):
+    if NUMBER.sub("#", one) != NUMBER.sub("#", other) or true(one) != true(other):
         return False
     if all(map(far_below, (one, other))):
-        one, other = (RELATION.sub(r"≤ \2", value, count=1) for value in (one, other))
-    elif "nearest" in one and all(map(true, (one, other))):  # of many cases, another one is worst
+        one, other = (RELATION.sub(r"≤ \3", re.sub(r", [\d.e-]+ %$", "", value), count=1)
+                      for value in (one, other))  # fmt: skip
+    elif "nearest" in one and all(map(as_near, (one, other))):  # of many cases, another is worst
         one, other = (RELATION.sub("≤", value, count=1) for value in (one, other))
     pairs = zip(NUMBER.findall(one), NUMBER.findall(other), strict=True)
     return all(near(a, b, table) for a, b in pairs)
@@ -140,21 +175,33 @@ def near(one: str, other: str, table: bool) -> bool:
     if a == b or large <= ROUNDING:
         return True
     if table:
-        last = 10.0 ** -max(len(x.partition(".")[2]) for x in (one, other))
-        return abs(a - b) <= max(DIGITS * large, 1.01 * last)
+        last = max(Decimal(x.replace(",", "")).as_tuple().exponent for x in (one, other))
+        return abs(a - b) <= max(DIGITS * large, 1.01 * 10.0**last)
     return a * b > 0 and large <= MAGNITUDE * max(small, ROUNDING)
 
 
 def far_below(value: str) -> bool:
     """Whether a small number is measured, 1 % of its bound at most."""
     found = RELATION.match(value)
-    return bool(found) and abs(number(found[1])) <= abs(number(found[2])) / 100
+    return bool(found) and found[2] == "≤" and abs(number(found[1])) <= abs(number(found[3])) / 100
 
 
 def true(value: str) -> bool:
-    """Whether `a ≤ b` is, to the digits that are shown."""
-    found = RELATION.match(value)
-    return bool(found) and number(found[1]) <= number(found[2]) + 0.01 * abs(number(found[2]))
+    """Whether what it says of two numbers is true, to the digits that are shown."""
+    if not (found := RELATION.search(value)):
+        return True
+    a, b = number(found[1]), number(found[3]) + number(found[4] or "0")
+    a, b = (b, a) if found[2] in "≥>" else (a, b)
+    return a <= b + 0.01 * max(abs(a), abs(b)) + ROUNDING
+
+
+def as_near(value: str) -> bool:
+    """Whether two sides are no nearer than the nearest case is said to be."""
+    found, share = RELATION.match(value), re.search(r"nearest ([\d.e-]+) %", value)
+    if not (found and share):
+        return False
+    small, large = sorted(abs(number(found[k])) for k in (1, 3))
+    return small <= (number(share[1]) / 100 + 0.02) * large + ROUNDING
 
 
 def number(text: str) -> float:
@@ -189,6 +236,8 @@ def merged(outputs) -> list:
                 found[-1][1]["text"] += output.text
             else:
                 found.append((output.name, {"text": output.text}))
+        elif output.output_type == "error":
+            found.append(("error", {"text": f"{output.ename}: {output.evalue}"}))
         else:
             found.append((output.output_type, dict(output.get("data", {}))))
     return found
@@ -199,7 +248,7 @@ def difference(kind: str, one: str, other: str) -> str:
     if kind == "image/png":
         apart = distance(*(base64.b64decode(content) for content in (one, other)))
         return f"a picture is {apart:.3f} from the published one" * (apart > DISTANCE)
-    bare = [VARYING.sub("", MEASURED.sub("", content)) for content in (one, other)]
+    bare = [VARYING.sub("", MEASURED.sub(r"<\g<tag>#>", content)) for content in (one, other)]
     if bare[0] != bare[1]:
         lines = zip(*(text.splitlines() for text in bare), strict=False)
         first = next((pair for pair in lines if pair[0] != pair[1]), ("", "a line more or less"))
@@ -217,7 +266,8 @@ def differences(published, again) -> list[str]:
     for place, cells_ in enumerate(zip(code_of(published), code_of(again), strict=True)):
         one, other = (merged(cell.outputs) for cell in cells_)
         if OF_TIMES in cells_[0].source:
-            one, other = ([(kind, {}) for kind, _ in outputs] for outputs in (one, other))
+            for _, data in one + other:
+                data.pop("image/png", None)
         if [(kind, set(data)) for kind, data in one] != [(kind, set(data)) for kind, data in other]:
             found.append(
                 f"cell {place}: it has {len(other)} outputs in place of {len(one)}, or others."
@@ -251,7 +301,7 @@ def judged(name: str, pages: Path, notebooks: Path, html: Path) -> list[str]:
         found = misquoted(notebook, sources / f"{name}.ipynb", html / "book" / f"{name}.html")
         try:
             found += differences(nbformat.read(notebook, as_version=4), run_again(notebook))
-        except CellExecutionError as error:
+        except (CellExecutionError, CellTimeoutError, DeadKernelError) as error:
             found.append(f"a cell fails: {str(error).strip().splitlines()[-1]}")
     return [f"{name}: {sentence}" for sentence in found]
 
@@ -261,7 +311,7 @@ def main(pages: str, notebooks: str, html: str, *names: str) -> int:
     chosen = list(names) or pages_with_code(folders[0])
     work = partial(judged, **dict(zip(("pages", "notebooks", "html"), folders, strict=True)))
     wrong = []
-    with ProcessPoolExecutor(os.cpu_count()) as pool:
+    with ProcessPoolExecutor(joblib.cpu_count()) as pool:
         for found in tqdm(pool.map(work, chosen), total=len(chosen), disable=None):
             wrong += found
             print("\n".join(found), end="\n" * bool(found), flush=True)
