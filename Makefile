@@ -11,7 +11,7 @@
 # make restamp   record today's code in the stored runs whose prefix test it passes (FIGURE=...)
 # make sabotage  break each claim on purpose and see its card turn red (CLAIM=id or PAGE=... for one)
 # make errors    plant N=60 errors that a program makes in each page: do its cards see them? (SEED,
-#                PAGE=... for one)
+#                PAGE=... for one, ONLY="frozen|zero" for some)
 # make knobs     turn the knobs of each page, and run its cells twice (PAGE=... for one)
 # make bench     ratios of speed, measured in one run (TABLE=Equalizers for one table)
 # make register  write a digest of each entry of the register, so that none changes by accident
@@ -114,7 +114,7 @@ sabotage: .venv/.done
 	  $(if $(TENTH),--tenth $(TENTH))
 
 errors: .venv/.done
-	PYTHONPATH=tests $(BIN)/python -m tools.errors $(PAGE) -n $(or $(N),60) --seed $(or $(SEED),0) $(if $(TENTH),--tenth $(TENTH))
+	PYTHONPATH=tests $(BIN)/python -m tools.errors $(PAGE) -n $(or $(N),60) --seed $(or $(SEED),0) $(if $(ONLY),--only "$(ONLY)") $(if $(TENTH),--tenth $(TENTH))
 
 knobs: .venv/.done
 	MPLBACKEND=agg $(BIN)/python -m runproofs.book.knobs $(PAGE) $(if $(TENTH),--tenth $(TENTH))

@@ -21,6 +21,7 @@ import json
 import os
 import pickle
 import random
+import re
 import select
 import sys
 import time
@@ -399,8 +400,10 @@ def in_fork(work, seconds: float):
         return pickle.loads(answer)
 
 
-def judge(path: Path, n: int, seed: int) -> list[tuple[Error, str, list]]:
+def judge(path: Path, n: int, seed: int, only: str = "") -> list[tuple[Error, str, list]]:
     """Each of n errors of a page, its outcome, and of which claims; what they share runs once.
+
+    only: a regular expression, found in "kind | name" of those that are planted.
 
     Raises RuntimeError if the page is not green without an error.
     """
@@ -409,7 +412,8 @@ def judge(path: Path, n: int, seed: int) -> list[tuple[Error, str, list]]:
         wrong = recorded.wrong if isinstance(recorded, Recorded) else recorded
         raise RuntimeError(f"{path.name} is not green as it stands: {wrong}")
     page, judged = Page(path, stop=True), []
-    planted, last = sample(errors(recorded), n, seed), max(recorded.cell_of.values())
+    made = [error for error in errors(recorded) if re.search(only, f"{error.kind} | {error.name}")]
+    planted, last = sample(made, n, seed), max(recorded.cell_of.values())
 
     def spoiled(error):
         plant(*error.how)
@@ -457,9 +461,9 @@ def explanations(page: str) -> dict[str, str]:
     return found
 
 
-def _judged(page, n, seed):
+def _judged(page, *which):
     try:
-        return judge(BOOK / f"{page}.md", n, seed)
+        return judge(BOOK / f"{page}.md", *which)
     except RuntimeError as error:
         return str(error)
 
@@ -470,6 +474,7 @@ def main(arguments=None) -> int:
     parser.add_argument("pages", nargs="*", help="such as book/ch2_shallow_linear/index.md; or all")
     parser.add_argument("-n", type=int, default=60, help="errors a page (60)")
     parser.add_argument("--seed", type=int, default=0, help="of the sample (0)")
+    parser.add_argument("--only", default="", help='a regular expression in "kind | name"')
     parser.add_argument("--out", type=Path, help="a file that gets a line of JSON for each")
     options = parser.parse_args(arguments)
     pages = [page.removeprefix("book/").removesuffix(".md") for page in options.pages]
@@ -479,7 +484,7 @@ def main(arguments=None) -> int:
         if "\nwith claim(" in path.read_text("utf-8")
     ]
     counts, unseen, wrong = Counter(), [], []
-    tasks = [(page, options.n, options.seed) for page in tenth(pages, options.tenth)]
+    tasks = [(page, options.n, options.seed, options.only) for page in tenth(pages, options.tenth)]
     for (page, *_), judged, seconds in in_children(_judged, tasks, options.jobs):
         if isinstance(judged, str):
             wrong.append(judged)
@@ -489,7 +494,7 @@ def main(arguments=None) -> int:
             ended = "explained" if ended == "unseen" and error.name in known else ended
             here[ended] += 1
             if ended == "unseen":
-                unseen.append(f"{page} | {error.name} | {', '.join(about)}")
+                unseen.append(f"{page} | {error.kind} | {error.name} | {', '.join(about)}")
             if options.out:
                 line = [page, error.name, error.kind, ended, about]
                 with open(options.out, "a", encoding="utf-8") as file:
