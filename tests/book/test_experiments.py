@@ -214,7 +214,7 @@ def test_another_format_is_refused(gaussian, calls, capsys):
     with pytest.MonkeyPatch.context() as other:
         other.setattr(results, "FORMAT", 1)
         save(gaussian.path, gaussian())
-    refused_then_recomputed(gaussian, calls, capsys, r"it holds format 1, not 2\.")
+    refused_then_recomputed(gaussian, calls, capsys, r"it holds format 1, not 3\.")
 
 
 def test_other_settings_are_refused(gaussian, calls, capsys):
@@ -239,7 +239,7 @@ def test_a_result_of_another_experiment_is_refused(gaussian, calls, capsys):
 
 def test_pickled_objects_are_never_loaded(tmp_path):
     path = tmp_path / "objects.npz"
-    np.savez(path, provenance=np.array(json.dumps({"format": 2})), x=np.array([object()]))
+    np.savez(path, provenance=np.array(json.dumps({"format": 3})), x=np.array([object()]))
     with pytest.raises(ResultError, match=r"cannot be read .*allow_pickle=False"):
         load(path)
     with pytest.raises(ValueError, match="'x' was of dtype object"):

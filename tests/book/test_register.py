@@ -283,7 +283,9 @@ def test_what_only_a_clone_can_do_ends_in_one_sentence(tmp_path):
 
 
 def test_no_entry_changed_by_accident():
-    assert changed() == [], "If it is meant, `make register`; in CHANGELOG.md what a reader notices."
+    assert changed() == [], (
+        "If it is meant, `make register`; in CHANGELOG.md what a reader notices."
+    )
 
 
 @pytest.mark.parametrize(

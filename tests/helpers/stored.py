@@ -19,8 +19,9 @@ def demand_data(name):
 
 
 def agree(name, setting, stored, stopped=None, chaotic=0):
-    """Compare one setting of a stored run with today's; stopped: only its first steps were run.
+    """Compare one setting of a stored run with today's; how many numbers that was.
 
+    stopped: only its first steps were run.
     chaotic: what other processors may change, as a share of the largest entry of an array.
     """
     one = known[name]
@@ -38,3 +39,4 @@ def agree(name, setting, stored, stopped=None, chaotic=0):
         atol = 0.01 if "gaussian" in expected and key not in ("loss", "times") else 1e-8
         atol = max(atol, chaotic * np.abs(array).max())
         np.testing.assert_allclose(found[key], array, rtol=1e-5, atol=atol, err_msg=f"{name} {key}")
+    return sum(array.size for array in expected.values())

@@ -16,8 +16,8 @@ An author writes the function of *one* setting; `over` names the settings that a
 `.paper()` loads the stored run of the paper scale, which `make paper FIGURE=figure-2-3` makes.
 
 A stored run carries the identity of the code that it reached. Where that code has changed since,
-it is `stale()`: the scoreboard says so, until `make restamp FIGURE=figure-2-3` has run the first
-steps again and found them unchanged, or `make paper FIGURE=figure-2-3 FRESH=1` all of them.
+it is `stale()`, and `make test` red, until `make restamp FIGURE=figure-2-3` has run the first
+steps again and found them unchanged (which share of the numbers that is, is noted), or `make paper FIGURE=figure-2-3 FRESH=1` all of them.
 """
 
 import inspect
@@ -185,13 +185,17 @@ class Experiment:
         shutil.rmtree(folder, ignore_errors=True)
         return result
 
-    def restamp(self) -> None:
-        """Record that today's code makes the stored run, too; whoever calls this has checked it."""
+    def restamp(self, share: float) -> None:
+        """Record that today's code makes the stored run, too: that share of its numbers.
+
+        Whoever calls this has computed and compared them.
+        """
         stored, code = self.paper(), provenance.identity(self.function)
         about = stored.provenance
         first = about.get("restamped", {}).get("first_code", about.get("code"))
         stamp = {
             "first_code": first,
+            "share": share,
             "date": datetime.now(UTC).isoformat(timespec="seconds"),
             "commit": provenance.commit(),
             "versions": provenance.versions(),

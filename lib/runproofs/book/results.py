@@ -12,7 +12,7 @@ from tqdm import tqdm
 
 from runproofs.book.register import BOOK
 
-FORMAT = 2  # of the stored files; one of another format is refused
+FORMAT = 3  # of the stored files; one of another format is refused
 UNFINISHED = BOOK.parent / ".unfinished"  # what a killed process leaves; `make clean` keeps it
 TAKEN = {"provenance", "file", "allow_pickle"}  # not for arrays: save and np.savez use them
 
@@ -41,13 +41,14 @@ class Result(dict):
 def save(path: Path, result: Result) -> None:
     """Write the result at once or not at all: no reader ever sees half a file.
 
-    Its provenance gets the SHA-256 of every array, which `load` compares.
+    Its provenance gets the SHA-256 of every array and its own, which `load` compares.
     """
     for folder in (path.parent, UNFINISHED):
         folder.mkdir(parents=True, exist_ok=True)
     temporary = UNFINISHED / f"{path.name}.{uuid4().hex}"
     about = {**result.provenance, "format": FORMAT, "arrays": _digests(result)}
-    provenance = np.array(json.dumps(about))
+    about = json.loads(json.dumps(about))  # as `load` finds it
+    provenance = np.array(json.dumps({**about, "digest": _digest(about)}))
     try:
         with open(temporary, "wb") as file:
             np.savez_compressed(file, provenance=provenance, **result)
@@ -60,7 +61,7 @@ def load(path: Path, **expected) -> Result:
     """Read a stored result, whole; `expected` are entries that its provenance must have.
 
     Raises ResultError, in one sentence, when the file is missing, corrupt, of another format, when
-    an array is not the one that was saved, or when its provenance differs from what is expected.
+    an array or the provenance is not the one that was saved, or differs from what is expected.
     Nothing is ever unpickled.
     """
     try:
@@ -76,11 +77,18 @@ def load(path: Path, **expected) -> Result:
             raise ResultError(
                 f"{shown(path)} is refused: it holds {name} {provenance.get(name)}, not {value}."
             )
+    if provenance.pop("digest", None) != _digest(provenance):
+        raise ResultError(f"{shown(path)} is refused: its provenance is not the one once saved.")
     # also the names: a damaged zip directory can hide an array and still be read
     saved, found = provenance.get("arrays", {}), _digests(arrays)
     if changed := sorted({name for name, _ in saved.items() ^ found.items()}):
         raise ResultError(f"{shown(path)} is refused: {changed} are not the arrays once saved.")
     return Result(arrays, provenance)
+
+
+def _digest(provenance: dict) -> str:
+    """SHA-256 of the provenance, whatever the order of its entries."""
+    return hashlib.sha256(json.dumps(provenance, sort_keys=True).encode()).hexdigest()
 
 
 def _digests(arrays: dict[str, np.ndarray]) -> dict[str, str]:

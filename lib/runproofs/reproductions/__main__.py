@@ -86,12 +86,13 @@ def cluster(options):
 
 
 class Passed:
-    """A pytest plugin that counts the tests that passed: a skipped one proves nothing."""
+    """A pytest plugin that adds up what the tests that passed compared: a skipped one proves 0."""
 
-    count = 0
+    share = 0.0
 
     def pytest_runtest_logreport(self, report):
-        self.count += report.when == "call" and report.passed
+        if report.when == "call" and report.passed:
+            self.share += dict(report.user_properties).get("share", 0)
 
 
 def restamp(one) -> int:
@@ -103,11 +104,11 @@ def restamp(one) -> int:
 
     prefix, passed = f"reproductions/test_prefix.py::test_prefix[{one.name}]", Passed()
     test = f"{BOOK.parent}/tests/{ELSEWHERE.get(one.name, prefix)}"
-    if pytest.main(["-q", "-p", "no:cacheprovider", test], plugins=[passed]) or not passed.count:
+    if pytest.main(["-q", "-p", "no:cacheprovider", test], plugins=[passed]) or not passed.share:
         print(f"{one.name}: not stamped, its prefix test did not pass.", file=sys.stderr)
         return 1
-    one.restamp()
-    print(f"{one.name}: stamped with today's code.")
+    one.restamp(passed.share)
+    print(f"{one.name}: stamped with today's code, which made {passed.share:.1%} of it again.")
     return 0
 
 
