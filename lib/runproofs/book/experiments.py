@@ -17,7 +17,8 @@ An author writes the function of *one* setting; `over` names the settings that a
 
 A stored run carries the identity of the code that it reached. Where that code has changed since,
 it is `stale()`, and `make test` red, until `make restamp FIGURE=figure-2-3` has run the first
-steps again and found them unchanged (which share of the numbers that is, is noted), or `make paper FIGURE=figure-2-3 FRESH=1` all of them.
+steps again and found them unchanged (and notes which share of the numbers that is), or
+`make paper FIGURE=figure-2-3 FRESH=1` all of them.
 """
 
 import inspect
