@@ -79,6 +79,13 @@ def test_what_is_seen_and_what_is_not(judged, capsys, tmp_path):
     assert {name for name in again if again[name] == "explained"} == of["unseen"]
 
 
+def test_rows_that_no_error_turns_red_are_listed(judged, capsys):
+    row = "row {} of thesis/equation-2.1: no error turns it red"
+    *_, printed = judged(capsys, PAGE, "--rows", "--only", "start_radius: times|delta_0: times 21")
+    assert row.format(1) not in printed
+    assert row.format(2) in printed
+
+
 def test_too_few_are_seen(judged, capsys):
     weak = PAGE.replace('check("the radius")', "# ").replace(", 1) for d in", ", 3) for d in")
     ended, outcomes, _ = judged(capsys, weak)

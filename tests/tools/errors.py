@@ -280,6 +280,7 @@ def of_stored(name, call):
     for path, shape in call.result:
         label = "".join(map(str, path))
         yield f"{label} zero", "zero", "result", path, Fraction(0)
+        yield f"{label} times 11/10", "stored", "result", path, Fraction(11, 10)
         arms = [axis for axis, n in enumerate(shape or ()) if 1 < n <= LARGEST_ARM]
         for axis in arms:
             yield f"{label}, axis {axis} turned round", "exchanged", "reversed", path, axis
@@ -400,10 +401,11 @@ def in_fork(work, seconds: float):
         return pickle.loads(answer)
 
 
-def judge(path: Path, n: int, seed: int, only: str = "") -> list[tuple[Error, str, list]]:
+def judge(path: Path, n: int, seed: int, only: str = "", rows: bool = False):
     """Each of n errors of a page, its outcome, and of which claims; what they share runs once.
 
-    only: a regular expression, found in "kind | name" of those that are planted.
+    only: a regular expression, found in "kind | name" of those that are planted. rows: each error
+    runs to the end of the page; also returned are the rows, (claim, number), that none turned red.
 
     Raises RuntimeError if the page is not green without an error.
     """
@@ -411,7 +413,7 @@ def judge(path: Path, n: int, seed: int, only: str = "") -> list[tuple[Error, st
     if not isinstance(recorded, Recorded) or recorded.wrong:
         wrong = recorded.wrong if isinstance(recorded, Recorded) else recorded
         raise RuntimeError(f"{path.name} is not green as it stands: {wrong}")
-    page, judged = Page(path, stop=True), []
+    page, judged, green = Page(path, stop=not rows), [], set(recorded.rows)
     made = [error for error in errors(recorded) if re.search(only, f"{error.kind} | {error.name}")]
     planted, last = sample(made, n, seed), max(recorded.cell_of.values())
 
@@ -428,11 +430,12 @@ def judge(path: Path, n: int, seed: int, only: str = "") -> list[tuple[Error, st
             if isinstance(answer, str):
                 raise RuntimeError(f"{path.name}: {error.name} is not planted: {answer}")
             judged.append((error, *outcome(answer, recorded.rows)))
+            green -= set(answer[0]) if answer else set()
         with suppress(Done):
             page.run(cell)
         if page.red or page.loud:
             raise RuntimeError(f"{path.name} is not green twice: {page.red or page.loud}")
-    return judged
+    return judged, sorted(green) if rows else []
 
 
 def outcome(answer, rows: dict) -> tuple[str, list[str]]:
@@ -475,6 +478,7 @@ def main(arguments=None) -> int:
     parser.add_argument("-n", type=int, default=60, help="errors a page (60)")
     parser.add_argument("--seed", type=int, default=0, help="of the sample (0)")
     parser.add_argument("--only", default="", help='a regular expression in "kind | name"')
+    parser.add_argument("--rows", action="store_true", help="also name rows that none turned red")
     parser.add_argument("--out", type=Path, help="a file that gets a line of JSON for each")
     options = parser.parse_args(arguments)
     pages = [page.removeprefix("book/").removesuffix(".md") for page in options.pages]
@@ -483,14 +487,19 @@ def main(arguments=None) -> int:
         for path in sorted(BOOK.rglob("*.md"))
         if "\nwith claim(" in path.read_text("utf-8")
     ]
-    counts, unseen, wrong = Counter(), [], []
-    tasks = [(page, options.n, options.seed, options.only) for page in tenth(pages, options.tenth)]
+    counts, unseen, wrong, green = Counter(), [], [], []
+    tasks = [
+        (page, options.n, options.seed, options.only, options.rows)
+        for page in tenth(pages, options.tenth)
+    ]
     for (page, *_), judged, seconds in in_children(_judged, tasks, options.jobs):
         if isinstance(judged, str):
             wrong.append(judged)
             continue
         known, here = explanations(page), Counter()
-        for error, ended, about in judged:
+        green += [f"{page} | row {number} of {claim}: no error turns it red"
+                  for claim, number in judged[1]]  # fmt: skip
+        for error, ended, about in judged[0]:
             ended = "explained" if ended == "unseen" and error.name in known else ended
             here[ended] += 1
             if ended == "unseen":
@@ -501,7 +510,7 @@ def main(arguments=None) -> int:
                     print(json.dumps(line), file=file)
         print(f"{page}: {said(here)}, {seconds:.0f} s", flush=True)
         counts += here
-    print("\n".join([*unseen, *wrong, f"All pages: {said(counts)}"]))
+    print("\n".join([*green, *unseen, *wrong, f"All pages: {said(counts)}"]))
     return int(bool(wrong) or share(counts) < NEEDED)
 
 
