@@ -102,7 +102,7 @@ pdf: .latex book
 	  { echo "LaTeX is missing; on Debian: apt install $(LATEX)"; exit 1; }
 
 reproduce: book
-	$(if $(KERNELS),$(OTHER_KERNELS)) PYTHONPATH=tests $(BIN)/python -m tools.reproduce \
+	$(if $(KERNELS),$(OTHER_KERNELS)) PYTHONPATH=lib:tests $(BIN)/python -m tools.reproduce \
 	  book _build/jupyter_execute/book _build/html
 
 paper: .venv/.done $(if $(filter dask,$(BACKEND)),.venv/.dask)
@@ -114,7 +114,7 @@ sabotage: .venv/.done
 	  $(if $(TENTH),--tenth $(TENTH))
 
 errors: .venv/.done
-	PYTHONPATH=tests $(BIN)/python -m tools.errors $(PAGE) -n $(or $(N),60) --seed $(or $(SEED),0) $(if $(ONLY),--only "$(ONLY)") $(if $(TENTH),--tenth $(TENTH))
+	PYTHONPATH=lib:tests $(BIN)/python -m tools.errors $(PAGE) -n $(or $(N),60) --seed $(or $(SEED),0) $(if $(ONLY),--only "$(ONLY)") $(if $(TENTH),--tenth $(TENTH))
 
 knobs: .venv/.done
 	MPLBACKEND=agg $(BIN)/python -m runproofs.book.knobs $(PAGE) $(if $(TENTH),--tenth $(TENTH))
@@ -126,7 +126,7 @@ bench: .venv/.done
 	$(BIN)/python benchmarks/run.py $(TABLE)
 
 register: .venv/.done
-	PYTHONPATH=tests $(BIN)/python -m tools.digest
+	PYTHONPATH=lib:tests $(BIN)/python -m tools.digest
 
 readme: .venv/.done
 	$(BIN)/python tests/tools/readme.py
@@ -217,4 +217,4 @@ mutants: N ?= 200
 mutants: SEED ?= 0
 mutants: JOBS ?= 2
 mutants: .venv/.done
-	PYTHONPATH=tests $(BIN)/python -m tools.mutants $(N) --seed $(SEED) --jobs $(JOBS) --module "$(MODULE)" --out "$(OUT)"
+	PYTHONPATH=lib:tests $(BIN)/python -m tools.mutants $(N) --seed $(SEED) --jobs $(JOBS) --module "$(MODULE)" --out "$(OUT)"
