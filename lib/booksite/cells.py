@@ -1,4 +1,4 @@
-"""Checks are folded under their cards; a picture without alt text is a warning."""
+"""Checks are folded; a picture without alt text, and what a cell says to stderr, are warnings."""
 
 from docutils import nodes
 from sphinx.util import logging
@@ -10,6 +10,13 @@ def demand_alt_text(app, doctree):
     for image in doctree.findall(nodes.image):
         if not image.get("alt", "").strip():
             logger.warning("an image without alt text: %s", image["uri"], location=image)
+
+
+def quote_stderr(app, doctree):
+    """Beside the error that a cell wrote to stderr stands what it wrote."""
+    for block in doctree.findall(nodes.literal_block):
+        if "stderr" in block["classes"]:
+            logger.warning("a cell wrote to stderr: %s", block.astext().strip(), location=block)
 
 
 def fold_checks(app, doctree):
@@ -25,4 +32,5 @@ def fold_checks(app, doctree):
 
 def setup(app):
     app.connect("doctree-read", demand_alt_text)
+    app.connect("doctree-read", quote_stderr)
     app.connect("doctree-read", fold_checks)

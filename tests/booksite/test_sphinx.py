@@ -317,9 +317,21 @@ def test_other_kernels_are_those_of_an_older_processor(dry_make):
     make = ["-o", "book", "reproduce", "KERNELS=other"]
     said = dry_make(*make).stdout
     other = "OPENBLAS_CORETYPE=Sandybridge ATEN_CPU_CAPABILITY=default "
-    assert f"{other}PYTHONPATH=tests .venv/bin/python -m tools.reproduce " in said
+    assert f"{other}PYTHONPATH=lib:tests .venv/bin/python -m tools.reproduce " in said
     said = dry_make(*make[:-1]).stdout
     assert "Sandybridge" not in said
+
+
+def test_what_a_cell_says_to_stderr_is_quoted(monkeypatch):
+    said = []
+    warn = SimpleNamespace(warning=lambda text, *arguments, **where: said.append(text % arguments))
+    monkeypatch.setattr(cells, "logger", warn)
+    document = new_document("page")
+    for kind in ("stdout", "stderr"):
+        text = f"{kind}: no folder\n"
+        document += nodes.literal_block(text, text, classes=["output", kind])
+    cells.quote_stderr(None, document)
+    assert said == ["a cell wrote to stderr: stderr: no folder"]
 
 
 def test_a_picture_without_words_is_a_warning(monkeypatch):
