@@ -6,11 +6,12 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+import torch
 
 from runproofs import masks
 from runproofs.book.register import BOOK
 from tools.errors import EXPLAINED, NEEDED, explanations, main
-from tools.planting import Frozen, Heads, at, functions, power, times
+from tools.planting import Frozen, Heads, TorchCoins, at, functions, power, times
 
 PAGE = """# A page
 
@@ -124,3 +125,16 @@ def test_coins():
     assert np.ptp(first) > 0
     assert np.array_equal(frozen.random(4), first)
     assert not np.array_equal(frozen.random(5)[:4], first)
+
+
+def test_coins_of_torch():
+    generator = torch.Generator().manual_seed(3)
+    state = generator.get_state()
+    with TorchCoins("Heads", state):
+        assert not torch.rand(4, generator=generator).any()
+        assert torch.rand(4).any()
+    with TorchCoins("Frozen", state):
+        first = torch.rand(4, generator=generator)
+        assert first.std() > 0
+        assert torch.equal(torch.rand(4, generator=generator), first)
+    assert not torch.equal(torch.rand(4, generator=generator), first)

@@ -188,6 +188,24 @@ def test_a_download_has_the_code_that_ran(forge, ran, tmp_path):
     assert "its download has" in " ".join(publish(tmp_path, "page", ran, download=forged))
 
 
+@pytest.mark.usefixtures("without_kernel")
+@pytest.mark.parametrize("forge", [False, True])
+def test_a_player_of_the_html_shows_what_ran(forge, ran, tmp_path):
+    frames = [f'"data:image/png;base64,{image([0, y])}"' for y in (1, 2)]
+    script = tmp_path / "html/_static/players/ab.js"
+    script.parent.mkdir(parents=True)
+    script.write_text(f"showPlayer(animab, [{','.join(frames[::-1] if forge else frames)}]);")
+    head = 'var img_id = "_anim_imgab";'
+    listed = "".join(f"frames[{k}] = {frame};" for k, frame in enumerate(frames))
+    player = f"<script>{head} var frames = new Array(2);{listed}/* set a timeout */</script>"
+    lean = f'<script>{head} x.dataset.frames = "../_static/players/ab.js";</script>'
+    notebook, html = copied(ran), copied(ran)
+    notebook.cells[0].outputs.append(v4.new_output("display_data", {"text/html": player}))
+    html.cells[0].outputs.append(v4.new_output("display_data", {"text/html": lean}))
+    found = publish(tmp_path, "page", notebook, html=html)
+    assert ("shows other pictures in the player ab" in " ".join(found)) == forge
+
+
 def test_a_notebook_that_is_missing(tmp_path):
     (tmp_path / "page.md").write_text(PAGE, "utf-8")
     assert judged("page", tmp_path, tmp_path / "none", tmp_path) == ["page: it is missing."]

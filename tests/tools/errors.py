@@ -326,7 +326,7 @@ def of_procedures(name, call):
             yield "stands still", "stands still", "argument", n, "times", 1e-9
         elif n in STEPS and its == "number":
             yield "one step only", "one step", "argument", n, "set", 1
-        elif n in ("rng", "seed"):
+        elif n in ("rng", "seed", "generator"):
             yield "one draw for ever", "one for ever", "coins", n, "Frozen"
             yield "every coin shows heads", "all kept", "coins", n, "Heads"
         elif n == "observe" and its == "function":

@@ -18,6 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 import torch
+from torch.overrides import TorchFunctionMode
 
 import runproofs
 from runproofs.book import comparisons
@@ -190,6 +191,28 @@ class Frozen(np.random.Generator):
         return draw
 
 
+HEADS = {torch.rand: torch.zeros_like, torch.bernoulli: torch.ones_like}
+DRAWS = {torch.rand, torch.randn, torch.randint, torch.randperm, torch.bernoulli}
+
+
+class TorchCoins(TorchFunctionMode):
+    """The same for torch's draws: all heads, or for ever what comes first from the given state."""
+
+    def __init__(self, kind, state):
+        super().__init__()
+        self.kind, self.state = kind, state
+
+    def __torch_function__(self, function, types, args=(), kwargs=None):
+        kwargs = kwargs or {}
+        drawn = function in DRAWS and kwargs.get("generator") is not None
+        if drawn and self.kind == "Frozen":
+            kwargs["generator"].set_state(self.state)
+        found = function(*args, **kwargs)
+        if drawn and self.kind == "Heads" and function in HEADS:
+            found = HEADS[function](found)
+        return found
+
+
 # What is planted ----------------------------------------------------------------------------------
 
 
@@ -274,6 +297,10 @@ def plant_coins(name, argument, kind):
             seeded = np.random.default_rng(source).bit_generator
             made[:] = made or [{"Heads": Heads, "Frozen": Frozen}[kind](seeded)]
             arguments[argument] = made[0]
+        elif isinstance(source, torch.Generator):
+            made[:] = made or [source.get_state()]
+            with TorchCoins(kind, made[0]):
+                return call()
         return call()
 
     wrap(name, changed)

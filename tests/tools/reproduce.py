@@ -28,6 +28,7 @@ from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernel
 from PIL import Image
 from tqdm import tqdm
 
+from booksite.animations import FRAMES
 from runproofs.book.pages import cells
 from runproofs.book.register import checks_in, register
 
@@ -36,6 +37,7 @@ TAGS = re.compile(r"<(script|style)\b.*?</\1>|<!--.*?-->|</?[a-zA-Z][^>]*>", re.
 MEASURED = re.compile(r'<(?P<tag>td|span) class="measured">(?P<value>(?:[^<]|<br>)*)</(?P=tag)>')
 NUMBER = re.compile(r"[-+]?(?:\d+(?:,\d{3})*(?:\.\d*)?|\.\d+)(?:e[-+]?\d+)?")
 RELATION = re.compile(rf"({NUMBER.pattern}) ([≤≥<>]) ({NUMBER.pattern})(?: \+ ({NUMBER.pattern}))?")
+FRAME = re.compile(r'"data:image/png;base64,[^"]+"')  # of a player
 OF_TIMES = "time (ms)"  # a label of a picture that shows times, which is not compared
 VARYING = re.compile(  # times, addresses
     r"(?<![\w.])(?:\d+(?:\.\d+)? ?(?:ms|s|µs)\b(?![.^_]|\.e)|0x[0-9a-fA-F]{6,})"
@@ -134,6 +136,11 @@ def misquoted(notebook: Path, download: Path, html: Path) -> list[str]:
     names = re.findall(r'src="([^"]*_images/[^"]+\.png)"', page)
     if [(html.parent / name).read_bytes() for name in names] != pictures(outputs):
         found.append("its HTML shows other pictures, or in another order.")
+    for player in FRAMES.finditer(in_html(outputs)):
+        source = re.search(rf'dataset\.frames = "([^"]*/{player["name"]}\.js)"', page)
+        script = html.parent / source[1] if source else html
+        if FRAME.findall(script.read_text("utf-8")) != FRAME.findall(player["pictures"]):
+            found.append(f"its HTML shows other pictures in the player {player['name']}.")
     if page.count('class="claim-card') != in_html(outputs).count('class="claim-card'):
         found.append("its HTML shows more cards, or fewer.")
     text, place = words(page), 0
