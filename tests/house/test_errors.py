@@ -10,8 +10,9 @@ import torch
 
 from runproofs import masks
 from runproofs.book.register import BOOK
-from tools.errors import EXPLAINED, NEEDED, explanations, main
-from tools.planting import Frozen, Heads, TorchCoins, at, functions, power, times
+from runproofs.reproductions import discover
+from tools.errors import EXPLAINED, NEEDED, explanations, in_fork, main
+from tools.planting import Frozen, Heads, TorchCoins, at, functions, plant, power, times
 
 PAGE = """# A page
 
@@ -138,3 +139,20 @@ def test_coins_of_torch():
         assert first.std() > 0
         assert torch.equal(torch.rand(4, generator=generator), first)
     assert not torch.equal(torch.rand(4, generator=generator), first)
+
+
+@pytest.mark.parametrize(
+    ("change", "value", "expected"), [("times", 0.0, np.zeros_like), ("flip", 0, np.flipud)]
+)
+def test_a_stored_array(change, value, expected):
+    one = discover()["figure-2-2"]
+    stored = one.paper()
+
+    def spoiled():
+        plant("stored", "figure-2-2", "tail", change, value)
+        return one.paper()
+
+    found = in_fork(spoiled, 60)
+    np.testing.assert_array_equal(found.pop("tail"), expected(stored["tail"]))
+    assert all(np.array_equal(found[key], stored[key]) for key in found)
+    assert found.keys() | {"tail"} == stored.keys()

@@ -176,7 +176,7 @@ class Call:
         self.cell, self.names = cell, names
         self.kinds = {}  # of the arguments of the first call: "number", shapes, "other"
         self.values = {name: [] for name in names}  # different ones
-        self.result = None
+        self.result = None  # the parts of the first one; of what is loaded, by the run's name
 
     def add(self, frame):
         for name in self.names:
@@ -229,8 +229,11 @@ def record(path: Path) -> Recorded:
                 call = calls.setdefault(known.name, Call(cell, names))
                 call.add(frame)
                 waiting[id(frame)] = call
-        elif event == "return" and (call := waiting.pop(id(frame), None)) and call.result is None:
-            call.result = parts(value)
+        elif event == "return" and (call := waiting.pop(id(frame), None)):
+            if known.name == LOAD:
+                call.result = (call.result or {}) | {frame.f_locals["path"].stem: parts(value)}
+            elif call.result is None:
+                call.result = parts(value)
 
     start = time.perf_counter()
     for cell in range(len(page.cells)):
@@ -266,7 +269,8 @@ def errors(recorded: Recorded) -> list[Error]:
     for name, call in recorded.calls.items():
         groups = (of_stored,) if name == LOAD else (of_results, of_arguments, of_procedures)
         for what, group, how, *rest in itertools.chain(*(of(name, call) for of in groups)):
-            found.append(Error(f"{name}: {what}", call.cell, group, (how, name, *rest)))
+            about = () if name == LOAD else (name,)
+            found.append(Error(f"{name}: {what}", call.cell, group, (how, *about, *rest)))
     found += of_rows(recorded)
     found += of_lines(recorded.ran)
     last = max(recorded.cell_of.values())
@@ -277,13 +281,14 @@ def errors(recorded: Recorded) -> list[Error]:
 
 
 def of_stored(name, call):
-    for path, shape in call.result:
-        label = "".join(map(str, path))
-        yield f"{label} zero", "zero", "result", path, Fraction(0)
-        yield f"{label} times 11/10", "stored", "result", path, Fraction(11, 10)
-        arms = [axis for axis, n in enumerate(shape or ()) if 1 < n <= LARGEST_ARM]
-        for axis in arms:
-            yield f"{label}, axis {axis} turned round", "exchanged", "reversed", path, axis
+    for run, found in call.result.items():
+        for (key,), shape in found:
+            label, stored = f"{run} {key}", ("stored", run, key)
+            yield f"{label} zero", "zero", *stored, "times", 0.0
+            yield f"{label} times 11/10", "stored", *stored, "times", 1.1
+            arms = [axis for axis, n in enumerate(shape or ()) if 1 < n <= LARGEST_ARM]
+            for axis in arms:
+                yield f"{label}, axis {axis} turned round", "exchanged", *stored, "flip", axis
 
 
 def of_results(name, call):

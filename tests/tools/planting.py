@@ -233,9 +233,16 @@ def plant_result(name, path, factor):
     wrap(name, changed)
 
 
-def plant_reversed(name, path, axis):
-    """Stored arms exchanged: an axis of the array, from its end."""
-    wrap(name, lambda call, arguments: at(call(), path, lambda x: np.flip(x, axis)))
+def plant_stored(run, key, change, value):
+    """An array of a stored run times a number, or an axis of it, its arms, from the end."""
+
+    def changed(call, arguments):
+        result = call()
+        if arguments["path"].stem == run:
+            result[key] = result[key] * value if change == "times" else np.flip(result[key], value)
+        return result
+
+    wrap(LOAD, changed)
 
 
 def plant_negated(name):
