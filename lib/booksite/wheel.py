@@ -11,14 +11,17 @@ def wheel(app) -> Path | None:
 
 
 def pack_library(app):
-    """Put the wheel on the site, in place of an older one."""
+    """Put the wheel on the site, in place of an older one; OSError says why it cannot be."""
     root, target = Path(app.srcdir), Path(app.outdir, "_static")
     if app.builder.name != "html" or not (root / "pyproject.toml").exists():
         return
     for old in target.glob("runproofs-*.whl"):
         old.unlink()
     command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", target.resolve()]
-    subprocess.run(command, cwd=root, check=True, capture_output=True)
+    packed = subprocess.run(command, cwd=root, check=False, capture_output=True, text=True)
+    if packed.returncode:
+        why = (packed.stderr or packed.stdout).strip().splitlines()[-1:]
+        raise OSError(f"The library cannot be packed for the site: {''.join(why)}")
 
 
 def setup(app):
