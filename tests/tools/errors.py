@@ -29,6 +29,7 @@ from collections import Counter, defaultdict
 from contextlib import suppress
 from fractions import Fraction
 from pathlib import Path
+from types import SimpleNamespace
 from typing import NamedTuple
 
 import matplotlib.pyplot as plt
@@ -43,7 +44,6 @@ from tools.mutations import Sites
 from tools.planting import (
     LIBRARY,
     LOAD,
-    POSITIVE,
     array,
     as_numpy,
     floating,
@@ -53,6 +53,7 @@ from tools.planting import (
 )
 
 EXPLAINED = BOOK / "errors"
+POSITIVE = ("equal", "at_most", "below", "apart", "distinct", "holds", "within")  # of a Row
 REASONS = ("the claim stays true: ", "equivalent: ", "unseen: ")  # how an explanation begins
 # What no formula depends on, though a number: counts of trials and the like.
 STEPS = {"steps", "epochs", "rounds", "sweeps", "iterations"}
@@ -74,7 +75,7 @@ class Error(NamedTuple):
     name: str
     cell: int
     kind: str
-    how: tuple  # for `plant`
+    how: tuple  # for `plant`; of a row its claim and its number
 
 
 # Running a page -----------------------------------------------------------------------------------
@@ -103,7 +104,7 @@ class Page:
     """A page whose cells run in this process: what its rows compare, and what is loud."""
 
     def __init__(self, path: Path, stop: bool):
-        self.rows, self.red, self.loud, self.stop = {}, [], [], stop
+        self.rows, self.firsts, self.red, self.loud, self.stop = {}, {}, [], [], stop
         self.mark = f"{path.stem}, cell "
         trees = [ast.parse(cell.code) for cell in cells(path.read_text("utf-8"))]
         self.cells = [ast.fix_missing_locations(Noted().visit(tree)) for tree in trees]
@@ -122,6 +123,8 @@ class Page:
             judge(row, left, *rest, **options)
             key = row.check.claim.id, len(row.check.rows)
             self.rows[key] = Sides(method, sides)
+            if not self.stop and of_many(method, sides, options):
+                self.firsts[key] = first_throughout(judge, row, left, rest, options)
             if not row.verdict.compared:
                 self.loud.append(row.verdict.measured)
             elif not row.verdict.passed:
@@ -151,6 +154,35 @@ def numbers(side):
         return side.astype(float)
     except (TypeError, ValueError, OverflowError):  # symbols, integers beyond floats
         return repr(side.tolist())
+
+
+def of_many(method, sides, options) -> bool:
+    """Whether a row needs its left side to be of many members, and not one throughout.
+
+    Of what is at most something, or below a number, each member may be the first one, and of two
+    sides that are somewhere apart, one. Zeros need no trial: no row passes with a side that is 0
+    throughout and another that is not.
+    """
+    if len(sides) == 1 or any(isinstance(side, str) or not np.any(side) for side in sides):
+        return False
+    left, right = sides
+    if method == "at_most" or (method == "below" and np.ptp(np.abs(right)) == 0):
+        return False
+    if method == "apart" and not options.get("every"):
+        return False
+    return bool(np.ptp(np.abs(left)) > 0.01 * np.abs(left).max())
+
+
+def first_throughout(judge, row, left, rest, options) -> str:
+    """What becomes of a row whose left side is its first member throughout."""
+    spoilt = comparisons.Row(SimpleNamespace(**vars(row.check)), row.text)
+    spoilt.check.must_be_open = lambda text: None
+    members = as_numpy(left)
+    try:
+        judge(spoilt, np.full_like(members, members.flat[0]), *rest, **options)
+    except Exception:
+        return "loud"
+    return "unseen" if spoilt.verdict.passed else "seen" if spoilt.verdict.compared else "loud"
 
 
 def same(one: Sides, other: Sides) -> bool:
@@ -199,6 +231,7 @@ class Recorded(NamedTuple):
     calls: dict[str, Call]
     ran: dict[str, int]
     rows: dict[tuple, Sides]
+    firsts: dict[tuple, str]
     cell_of: dict[tuple, int]
     seconds: float
     wrong: list
@@ -244,7 +277,7 @@ def record(path: Path) -> Recorded:
     seconds = time.perf_counter() - start
     for call in calls.values():
         call.values = {name: len(found) for name, found in call.values.items()}
-    return Recorded(calls, ran, page.rows, cell_of, seconds, page.red + page.loud)
+    return Recorded(calls, ran, page.rows, page.firsts, cell_of, seconds, page.red + page.loud)
 
 
 def parts(x, path=()) -> list:
@@ -339,15 +372,9 @@ def of_procedures(name, call):
 
 
 def of_rows(recorded):
-    for (claim, number), (method, sides) in recorded.rows.items():
-        if any(isinstance(side, str) or not np.any(side) for side in sides) or len(sides) == 1:
-            continue
-        sizes = np.abs(sides[0])
-        # Of what is at most something, each member may be the first one. Zeros need no trial: no
-        # row passes with a side that is 0 throughout and another that is not.
-        if method != "at_most" and np.ptp(sizes) > 0.01 * sizes.max():
-            name = f"{claim}, row {number}: first"
-            yield Error(name, recorded.cell_of[claim, number], "first", ("row", claim, number))
+    for claim, number in recorded.firsts:
+        name = f"{claim}, row {number}: first"
+        yield Error(name, recorded.cell_of[claim, number], "first", (claim, number))
 
 
 def of_lines(ran):
@@ -431,6 +458,9 @@ def judge(path: Path, n: int, seed: int, only: str = "", rows: bool = False):
 
     for cell in range(last + 1):
         for error in [error for error in planted if error.cell == cell]:
+            if error.kind == "first":  # is known from the recorded run
+                judged.append((error, recorded.firsts[error.how], [error.how[0]]))
+                continue
             answer = in_fork(lambda error=error: spoiled(error), 20 + 4 * recorded.seconds)
             if isinstance(answer, str):
                 raise RuntimeError(f"{path.name}: {error.name} is not planted: {answer}")

@@ -21,10 +21,8 @@ import torch
 from torch.overrides import TorchFunctionMode
 
 import runproofs
-from runproofs.book import comparisons
 
 LIBRARY = Path(runproofs.__file__).parent
-POSITIVE = ("equal", "at_most", "below", "apart", "distinct", "holds", "within")  # of a Row
 LOAD = "book.results.load"  # the one function of the book's own tools that gives numbers
 
 
@@ -345,17 +343,3 @@ def plant_mutant(name, source):
     everything = codes(compile(source, bare.__code__.co_filename, "exec"))
     bare.__code__ = next(c for c in everything if c.co_qualname == bare.__code__.co_qualname)
     forget(outer)
-
-
-def plant_row(claim, number):
-    """The left side of a row of a card is its first member throughout."""
-    for method in POSITIVE:
-        judge = getattr(comparisons.Row, method)
-
-        def spoilt(row, left, *rest, judge=judge, **options):
-            if (row.check.claim.id, len(row.check.rows)) == (claim, number):
-                left = as_numpy(left)
-                left = np.full_like(left, left.flat[0])
-            return judge(row, left, *rest, **options)
-
-        setattr(comparisons.Row, method, spoilt)
