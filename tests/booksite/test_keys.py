@@ -94,7 +94,7 @@ EDITS = [  # what is edited, from what, to what, and the pages that then run
     ("lib/runproofs/__init__.py", "", "x = 1", set(PAGES) - {"plain", "opens"}),
     ("lib/runproofs/book/comparisons.py", "LARGEST_TOLERANCE = 0.2", "LARGEST_TOLERANCE = 0.3",
      CARDS | BLIND),
-    ("lib/runproofs/book/results.py", "FORMAT = 2", "FORMAT = 3", {"stored", "every"} | BLIND),
+    ("lib/runproofs/book/results.py", "FORMAT = 3", "FORMAT = 4", {"stored", "every"} | BLIND),
     ("lib/runproofs/reproductions/ch0.py", "figure-0-1", "figure-0-3",
      {"stored", "every"} | BLIND),
     ("lib/runproofs/reproductions/ch1.py", "1", "2", {"every"} | BLIND),
