@@ -159,14 +159,14 @@ def numbers(side):
 def of_many(method, sides, options) -> bool:
     """Whether a row needs its left side to be of many members, and not one throughout.
 
-    Of what is at most something, or below or equal to a number, each member may be the first one,
-    and of two sides that are somewhere apart, one. Zeros need no trial: no row passes with a side that is 0
-    throughout and another that is not.
+    Of what is at most something, or below it, or equal to one number, each member may be the first
+    one, and of two sides that are somewhere apart, one. Zeros need no trial: no row passes with a
+    side that is 0 throughout and another that is not.
     """
     if len(sides) == 1 or any(isinstance(side, str) or not np.any(side) for side in sides):
         return False
     left, right = sides
-    if method == "at_most" or (method in ("below", "equal") and np.ptp(np.abs(right)) == 0):
+    if method in ("at_most", "below") or (method == "equal" and np.ptp(np.abs(right)) == 0):
         return False
     if method == "apart" and not options.get("every"):
         return False
