@@ -44,6 +44,7 @@ LAB := .venv/share/jupyter/lab/settings
 ASK_NOBODY := {"@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": false}}
 NBVAL := --nbval-current-env --nbval-cell-timeout=120
 SIDE_BY_SIDE := --dist loadscope -n 2
+TOOL := PYTHONPATH=lib:tests $(BIN)/python -m tools
 PAPER := $(BIN)/python -m runproofs.reproductions $(FIGURE)
 OTHER_KERNELS := OPENBLAS_CORETYPE=Sandybridge ATEN_CPU_CAPABILITY=default
 NEWEST := _build/newest
@@ -102,7 +103,7 @@ pdf: .latex book
 	  { echo "LaTeX is missing; on Debian: apt install $(LATEX)"; exit 1; }
 
 reproduce: book
-	$(if $(KERNELS),$(OTHER_KERNELS)) PYTHONPATH=lib:tests $(BIN)/python -m tools.reproduce \
+	$(if $(KERNELS),$(OTHER_KERNELS)) $(TOOL).reproduce \
 	  book _build/jupyter_execute/book _build/html
 
 paper: .venv/.done $(if $(filter dask,$(BACKEND)),.venv/.dask)
@@ -114,7 +115,7 @@ sabotage: .venv/.done
 	  $(if $(TENTH),--tenth $(TENTH))
 
 errors: .venv/.done
-	PYTHONPATH=lib:tests $(BIN)/python -m tools.errors $(PAGE) -n $(or $(N),60) --seed $(or $(SEED),0) $(if $(ONLY),--only "$(ONLY)") $(if $(TENTH),--tenth $(TENTH))
+	$(TOOL).errors $(PAGE) -n $(or $(N),60) --seed $(or $(SEED),0) $(if $(ONLY),--only "$(ONLY)") $(if $(TENTH),--tenth $(TENTH))
 
 knobs: .venv/.done
 	MPLBACKEND=agg $(BIN)/python -m runproofs.book.knobs $(PAGE) $(if $(TENTH),--tenth $(TENTH))
@@ -126,7 +127,7 @@ bench: .venv/.done
 	$(BIN)/python benchmarks/run.py $(TABLE)
 
 register: .venv/.done
-	PYTHONPATH=lib:tests $(BIN)/python -m tools.digest
+	$(TOOL).digest
 
 readme: .venv/.done
 	$(BIN)/python tests/tools/readme.py
@@ -217,4 +218,4 @@ mutants: N ?= 200
 mutants: SEED ?= 0
 mutants: JOBS ?= 2
 mutants: .venv/.done
-	PYTHONPATH=lib:tests $(BIN)/python -m tools.mutants $(N) --seed $(SEED) --jobs $(JOBS) --module "$(MODULE)" --out "$(OUT)"
+	$(TOOL).mutants $(N) --seed $(SEED) --jobs $(JOBS) --module "$(MODULE)" --out "$(OUT)"

@@ -125,12 +125,6 @@ def as_numpy(x) -> np.ndarray:
     return np.asarray(x.detach().cpu() if isinstance(x, torch.Tensor) else x)
 
 
-def part(x, path):
-    for key in path:
-        x = x[key]
-    return x
-
-
 def at(x, path, change):
     """A copy of x with the part at the path changed: in tuples, lists and dictionaries."""
     if not path:
