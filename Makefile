@@ -2,7 +2,8 @@
 # make test      set up, then check style, run the library's tests and every page
 # make page      run one page: make page PAGE=book/ch2_shallow_linear/digits.md
 # make lab       after make book, open its notebooks, in copies that are yours (_build/lab)
-# make pdf       the book on paper, with LaTeX, after make book (_build/latex/book.pdf)
+# make pdf       the book on paper, with LaTeX, after make book (_build/latex/book.pdf; book-short.pdf
+#                leaves out the ledger and the list of the library's functions)
 # make reproduce run the published notebooks again and compare every output (KERNELS=other: with the
 #                arithmetic of an older processor)
 # make paper     the experiments at the sources' scale, where they are not stored: FIGURE=figure-2-3
@@ -32,11 +33,14 @@
 #                LIMIT=100: of those runs whose settings took at most 100 seconds)
 # make test-data load the real data sets from $HEURISTICS_DATA
 # make coursework   the assignments: _build/coursework/student and _build/coursework/instructor
-# make grade     marks and feedback for a folder of submissions: SUBMISSIONS=folder (ASSIGNMENT=name)
+# make coursework TERM=2027a   the same in other conventions, picked by the name of the term
+# make grade     marks and feedback for a folder of submissions: SUBMISSIONS=folder (ASSIGNMENT=name,
+#                DUE="2027-05-03 18:00")
 # make test-coursework  right answers, wrong answers, hostile submissions, and no leak
 # make pins      write the exact versions of what the requirements name, in constraints.txt: those that
 #                it has as far as they still serve, with UPGRADE=1 the newest
-# make mutants   plant N=200 random errors in the library: do the tests see them? (SEED, MODULE, OUT)
+# make mutants   plant N=200 random errors in the library, and in what reads the assignments: do the
+#                tests see them? (SEED, MODULE, OUT)
 PYTHON ?= python3
 BIN := .venv/bin
 PAGES := book
@@ -93,8 +97,10 @@ pdf: .latex book
 	$(BIN)/jupyter-book build --builder latex -W -n --keep-going .
 	@# -g: also where nothing has changed since a run that failed, for a package that was missing.
 	cd _build/latex && latexmk -g -pdfxe -silent -interaction=nonstopmode book.tex
+	cd _build/latex && latexmk -g -pdfxe -silent -interaction=nonstopmode -jobname=book-short \
+	  -usepretex='\def\shortedition{}' book.tex
 	$(BIN)/python tests/tools/pdf.py
-	@echo "The book on paper: _build/latex/book.pdf"
+	@echo "The book on paper: _build/latex/book.pdf, without ledger and library book-short.pdf"
 
 .PHONY: .latex
 .latex:
@@ -177,17 +183,18 @@ test-data: .venv/.done
 coursework: .venv/.coursework
 	@rm -rf _build/coursework/wheel
 	$(BIN)/python -m hatchling build -t wheel -d _build/coursework/wheel
-	$(BIN)/python -m coursework.tools.assign --wheel _build/coursework/wheel/*.whl
+	$(BIN)/python -m coursework.tools.assign --wheel _build/coursework/wheel/*.whl$(if $(filter command,$(origin TERM)), --term "$(TERM)")
 
 grade: .submissions .venv/.coursework
-	$(BIN)/python -m coursework.tools.grade "$(SUBMISSIONS)" $(if $(ASSIGNMENT),--assignment $(ASSIGNMENT))
+	$(BIN)/python -m coursework.tools.grade "$(SUBMISSIONS)" $(if $(ASSIGNMENT),--assignment $(ASSIGNMENT)) \
+	  $(if $(DUE),--due "$(DUE)")
 
 .PHONY: .submissions
 .submissions:   # before anything is installed
 	$(if $(SUBMISSIONS),,$(error Name a folder of submissions: make grade SUBMISSIONS=folder))
 
 test-coursework: coursework
-	$(BIN)/pytest -n 2 --dist worksteal coursework/tests
+	$(BIN)/pytest -rs -n 2 --dist worksteal coursework/tests
 
 pins: .venv/.pins
 	$(BIN)/uv pip compile -q --universal --python-version 3.11.5 --no-emit-package runproofs \

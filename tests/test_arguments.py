@@ -42,6 +42,7 @@ def test_bounds_are_open_or_closed_and_every_entry_counts(bounds, inside, outsid
         (lambda: arguments.number("x", [1]), r"a number, but its shape is \(1,\)"),
         (lambda: arguments.number("x", THIRD, least=0), "not an array of real numbers"),
         (lambda: arguments.number("x", THIRD, exact=True, least=1), "least 1, but it was 1/3"),
+        (lambda: arguments.numbers("x", THIRD, least=0), "not an array of real numbers"),
         (lambda: arguments.numbers("x", True, least=0), "at least 0, but it is not an array"),
         (lambda: arguments.numbers("x", [1, 2], batch=(3,)), r"number or have shape \(3,\)"),
         (lambda: arguments.number("x", 0, least=1, most=np.inf), "at least 1, or infinity"),
@@ -54,6 +55,29 @@ def test_each_refusal_is_one_sentence(call, sentence):
         call()
     assert str(error.value).endswith(".")
     assert str(error.value).count(". ") == 0
+
+
+def test_a_matrix_is_definite_by_its_least_eigenvalue_alone():
+    for values in ([0, 1, 1], [-1, 1, 1], [-3, -2, 0]):
+        with pytest.raises(ValueError, match="C must be positive definite, but its least eigenval"):
+            arguments.eigh_definite("C", np.diag(values))
+    with pytest.raises(ValueError, match="C must be positive semidefinite, but its least eigenval"):
+        arguments.eigh_semidefinite("C", np.diag([-1.0, 1, 1]))
+    assert arguments.eigh_semidefinite("C", np.diag([0.0, 1, 1]))[0].tolist() == [0, 1, 1]
+    assert arguments.eigh_definite("C", np.diag([1e-9, 1, 1]))[0].min() == 1e-9
+
+
+def test_the_weights_of_many_networks_are_let_in_unless_one_is_asked_for():
+    many = [np.ones((4, 3, 2)), np.ones((4, 2, 3))]
+    assert [W.shape for W in arguments.layers(many)] == [(4, 3, 2), (4, 2, 3)]
+    with pytest.raises(ValueError, match="W_1 must be"):
+        arguments.layers(many, batched=False)
+
+
+@pytest.mark.parametrize("p", [-0.1, 1, 1.5])
+def test_a_drop_probability_is_below_one(p):
+    with pytest.raises(ValueError, match="p must be a drop probability"):
+        arguments.drop_probability(p)
 
 
 def test_infinity_is_refused_unless_it_is_the_largest_and_fractions_stay_where_they_may():

@@ -1,5 +1,5 @@
 // What is wider than its place fades at the edge where it is cut (book.css), and keys can scroll it.
-const WIDE = "div.math mjx-container, .bd-article :is(table, pre, .claim-card, .erratum, details.claim)";
+const WIDE = "div.math mjx-container, .bd-article :is(table, pre, .frame, .claim-card, .erratum, .claim-entry)";
 const cutSides = ({ scrollWidth, clientWidth, scrollLeft }) => {
   if (scrollWidth <= clientWidth + 1) return "";
   return `${scrollLeft > 1 ? "left" : ""} ${scrollLeft < scrollWidth - clientWidth - 1 ? "right" : ""}`.trim();
@@ -22,8 +22,9 @@ const look = () => {
   const inline = [...document.querySelectorAll("span.math mjx-container")];
   const wide = inline.filter(isWide);  // all is read before anything is written
   inline.forEach((formula) => { formula.classList.toggle("wide", wide.includes(formula)); });
+  const others = inline.filter((formula) => !wide.includes(formula)).map((formula) => [formula, ""]);
   const seen = [...wide, ...document.querySelectorAll(WIDE)].map((element) => [element, cutSides(element)]);
-  seen.forEach(([element, sides]) => markCut(element, sides));
+  [...others, ...seen].forEach(([element, sides]) => markCut(element, sides));
 };
 let due = false;
 const lookSoon = () => {

@@ -1,4 +1,5 @@
-// The ledger: filters that the address keeps. An address of an entry leads to its page.
+// The ledger: filters that the address keeps, and that unfold the chapters. An address of an entry
+// leads to its page.
 document.addEventListener("DOMContentLoaded", () => {
   const filter = document.querySelector(".ledger-filter");
   if (!filter) return;
@@ -16,7 +17,10 @@ document.addEventListener("DOMContentLoaded", () => {
       && words.every((word) => texts.get(claim).includes(word));
     claims.forEach((claim) => { claim.hidden = !fits(claim); });
     const shown = claims.filter((claim) => !claim.hidden);
-    chapters.forEach((chapter) => { chapter.hidden = !shown.some((claim) => chapter.contains(claim)); });
+    chapters.forEach((chapter) => {
+      chapter.hidden = !shown.some((claim) => chapter.contains(claim));
+      chapter.querySelector("details").open = fields.some((field) => field.value);
+    });
     count.textContent = `${shown.length} of ${claims.length} claims`;
   };
   filter.addEventListener("input", () => {
@@ -38,9 +42,10 @@ document.addEventListener("DOMContentLoaded", () => {
   follow();
 });
 
-// What the address names opens: the check of a claim in the ledger, a function of the library.
+// What the address names opens: an erratum, an entry of the ledger and its check, a function of the library.
 const openNamed = () => {
   const named = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+  if (named?.matches("details")) named.open = true;
   for (const details of named?.querySelectorAll("details.evidence") ?? []) details.open = true;
   if (named?.matches("dt.sig")) {
     for (const details of [named.closest("details"), named.nextElementSibling.querySelector("details")])
@@ -67,9 +72,9 @@ for (const event of ["pointerover", "pointerdown", "focusin"]) {
   });
 }
 
-// On paper nothing unfolds: proofs and solutions stand open.
+// On paper nothing unfolds: proofs, solutions, errata and entries of the ledger stand open.
 addEventListener("beforeprint", () => {
-  for (const fold of document.querySelectorAll("details.sd-dropdown:not([open])")) {
+  for (const fold of document.querySelectorAll("details:is(.sd-dropdown, .erratum, .reason, .claims, .claim-entry, :has(> .protocol)):not([open])")) {
     fold.open = true;
     fold.dataset.folded = "";
   }

@@ -22,6 +22,7 @@ if (MATHJAX) {
   }, { rootMargin: "500px 0px" });
   const start = () => load().then(() => waiting.forEach((formula) => near.observe(formula)));
 
+  window.typesetIn = (element) => load().then(() => typeset([element]));
   window.typesetFormulas = () => load().then(() => typeset([...waiting]));
   addEventListener("beforeprint", window.typesetFormulas);
   if (PerformanceObserver.supportedEntryTypes?.includes("paint"))

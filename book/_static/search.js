@@ -1,7 +1,8 @@
 // The search page: where a word is a title, or the name of a statement, before where it only occurs.
 Scorer.score = ([page, , anchor, , score]) =>
-  score + (anchor ? 5 : 0) - (/\/(companions|back)\//.test(page) ? 1 : 0);
-Scorer.objPrio[1] = 0;  // functions: after the statement of the same name
+  score + (anchor ? 5 : 0) + (/\/back\/(notation|glossary|errata)/.test(page) ? 2 : 0)
+    - (/\/(companions|back)\//.test(page) ? 1 : 0);
+Scorer.objPrio[0] = Scorer.objPrio[1] = 0;  // modules and functions: after the statement of that name
 
 // Excerpts without code, without what was measured, and without the source of formulas.
 const wholeText = Search.htmlToText;

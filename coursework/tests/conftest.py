@@ -7,12 +7,18 @@ from pathlib import Path
 
 import pytest
 
-from coursework.tools import sources
-from coursework.tools.grade import Grader
+from coursework.tools import sandbox, sources
+from coursework.tools.grader import Grader, Grading
+from coursework.tools.sandbox import Sandbox
 from coursework.tools.submission import Limits
 
 TREES = Path(os.environ.get("COURSEWORK_TREES", "_build/coursework"))
-LIMITS = Limits(cell=30, call=15, total=150)
+LIMITS = Limits(cell=30, question=30, total=150)
+
+
+def pytest_report_header():
+    if sandbox.trouble():
+        return f"NOT CONFINED: {sandbox.trouble()}, so what a sandbox keeps out is not tested."
 
 
 @functools.cache
@@ -27,14 +33,20 @@ def notebook(tree, name):
     return (TREES / tree / name / f"{name}.ipynb").read_text()
 
 
+@functools.lru_cache(3)
+def shared(name):
+    """A sandbox for many submissions to an assignment, one after another: it imports once."""
+    opened = Sandbox(grader(name).imports)
+    opened.wait()
+    return opened
+
+
 @pytest.fixture
-def grade(tmp_path):
+def grade():
     """Grade the text of a submission: grade(name, text) returns the result."""
 
     def graded(name, text, limits=LIMITS):
-        path = tmp_path / "submission.ipynb"
-        path.write_text(text)
-        return grader(name).grade_safely(path, "student", limits)
+        return Grading(grader(name), text.encode(), limits, shared(name)).result()
 
     return graded
 
@@ -55,3 +67,12 @@ def with_answers(name, answers):
                 solved["cells"][i]["source"] = ""
             solved["cells"][at[0]]["source"] = answers[question.name]
     return json.dumps(solved)
+
+
+def with_cells(text, *, first="", last=""):
+    """A notebook with one more cell before the others, and one after."""
+    changed = json.loads(text)
+    for place, source in ((0, first), (len(changed["cells"]) + 1, last)):
+        cell = {"cell_type": "code", "execution_count": None, "metadata": {}, "outputs": []}
+        changed["cells"].insert(place, cell | {"source": source, "id": f"new-{place}"})
+    return json.dumps(changed)

@@ -1,30 +1,22 @@
-"""Submissions that misbehave get nothing for what they broke, and never stop the batch."""
+"""Submissions that misbehave get nothing for what they broke, and harm nobody else."""
 
-import csv
 import json
+import os
 import sys
+import time
+from pathlib import Path
 
 import pytest
 
-from coursework.tests.conftest import TREES, notebook, with_answers
+from coursework.tests.conftest import TREES, grader, notebook, with_answers, with_cells
 from coursework.tools import grade as grading
-from coursework.tools.student_side import can_confine
+from coursework.tools import sandbox, sources, table
 from coursework.tools.submission import Limits
 
-NAME = "dropout_is_a_regularizer"  # one stands for all: the tools are the same
-QUICK = Limits(cell=5, call=2, total=120, file=2**20)
-SECRET = (TREES / "instructor" / NAME / f"{NAME}.ipynb").resolve()
+NAMES = ["dropout_is_a_regularizer", "closed_form_against_training", "attack_then_defend"]
+NAME = NAMES[0]
+QUICK = Limits(cell=5, question=5, total=120, file=2**20)
 MODULE = sys.modules["coursework.tools.submission"].__file__
-
-
-def with_cells(text, *, first="", last=""):
-    """A notebook with one more cell before the others, and one after."""
-    changed = json.loads(text)
-    for place, source in ((0, first), (len(changed["cells"]) + 1, last)):
-        cell = {"cell_type": "code", "execution_count": None, "metadata": {}, "outputs": []}
-        changed["cells"].insert(place, cell | {"source": source, "id": f"new-{place}"})
-    return json.dumps(changed)
-
 
 HARMLESS = {  # a cell beside the right answers: it breaks nothing else
     "loops for ever": "while True: pass",
@@ -44,23 +36,21 @@ import os
 for number in range(3, 99):
     try: os.write(number, (20).to_bytes(4, 'big') + b'{"value": {"zip": 1}} ')
     except OSError: pass""",
-    "deletes what others hand in": """
-import pathlib, shutil
-for path in pathlib.Path('..').glob('submission-*'):
-    if path.resolve() != pathlib.Path.cwd(): shutil.rmtree(path)""",
     "has no syntax": "def (",
     "has a child that stays": "import subprocess; subprocess.Popen(['sleep', '600'])",
 }
-CHEATS = {  # a cell in the place of all answers
+CHEATS = {  # a cell in the place of all answers, whose names are ANSWERS
     "replaces numpy's comparisons": """
 import numpy, numpy as np
 for name in ('allclose', 'isclose', 'array_equal', 'all', 'abs'):
     setattr(np, name, lambda *a, **k: True)""",
     "replaces the library": """
-from runproofs.linear import shallow
-for name in dir(shallow):
-    if not name.startswith('_'): setattr(shallow, name, lambda *a, **k: 0.0)
-penalty = dropout_loss = path_norm = best_scale = rate = lambda *a: 0.0""",
+import sys
+for name, module in list(sys.modules.items()):
+    if name.startswith('runproofs.'):
+        for key in dir(module):
+            if not key.startswith('_'): setattr(module, key, lambda *a, **k: 0.0)
+ANSWERS = lambda *a: 0.0""",
     "replaces what answers": """
 import sys
 for module in sys.modules['coursework.tools.student_side'], sys.modules['json']:
@@ -72,30 +62,31 @@ class All(float):
     __sub__ = __rsub__ = __abs__ = __call__ = lambda self, *a: self
     shape = property(lambda self: self)
     __hash__ = float.__hash__
-mean_output = mean_loss = All()
-dropout_loss = rate = penalty = path_norm = best_scale = free_network = curves = All()""",
+ANSWERS = All()""",
     "answers with everything": """
 import numpy as np
 class Any(np.ndarray):
     def __array_function__(self, *a): return True
     def __array_ufunc__(self, *a, **k): return True
 any = np.zeros(3).view(Any)
-dropout_loss = rate = penalty = path_norm = best_scale = free_network = curves = lambda *a: any""",
+ANSWERS = lambda *a: any""",
     "answers for ever": """
 def answer(*a):
     while True: pass
-dropout_loss = rate = penalty = path_norm = best_scale = free_network = curves = answer""",
+ANSWERS = answer""",
+    "answers without an end": """
+from itertools import count
+ANSWERS = lambda *a: count()""",
     "answers with 80 megabytes": """
 import numpy as np
-answer = lambda *a: np.zeros(10**7)
-dropout_loss = rate = penalty = path_norm = best_scale = free_network = curves = answer""",
+ANSWERS = lambda *a: np.zeros(10**7)""",
     "answers with itself": """
 def answer(*a):
     x = []; x.append(x); return x
-dropout_loss = rate = penalty = path_norm = best_scale = free_network = curves = answer""",
+ANSWERS = answer""",
     "exits when asked": """
 def answer(*a): raise SystemExit
-dropout_loss = rate = penalty = path_norm = best_scale = free_network = curves = answer""",
+ANSWERS = answer""",
 }
 NO_NOTEBOOKS = {
     "nothing": b"",
@@ -110,23 +101,30 @@ NO_NOTEBOOKS = {
 
 
 @pytest.mark.parametrize("what", HARMLESS)
-@pytest.mark.parametrize("place", ["first", "last"])
-def test_what_is_beside_the_answers_costs_nothing(grade, what, place):
-    submission = with_cells(notebook("instructor", NAME), **{place: HARMLESS[what]})
-    result = grade(NAME, submission, QUICK)
+@pytest.mark.parametrize(
+    ("name", "place"),
+    [(NAMES[0], "first"), (NAMES[0], "last"), (NAMES[1], "last"), (NAMES[2], "first")],
+)
+def test_what_is_beside_the_answers_costs_nothing(grade, name, what, place):
+    submission = with_cells(notebook("instructor", name), **{place: HARMLESS[what]})
+    result = grade(name, submission, QUICK)
     assert result.score == result.possible, result
 
 
 @pytest.mark.parametrize("what", CHEATS)
-def test_a_cheat_earns_nothing(grade, what):
-    submission = with_cells(notebook("student", NAME), last=CHEATS[what])
-    assert grade(NAME, submission, QUICK).score == 0
+@pytest.mark.parametrize("name", NAMES)
+def test_a_cheat_earns_nothing(grade, name, what):
+    names = set().union(*grader(name).answers.values())
+    cheat = CHEATS[what].replace("ANSWERS", " = ".join(sorted(names)))
+    submission = with_cells(notebook("student", name), last=cheat)
+    assert grade(name, submission, Limits(cell=5, question=1, total=120)).score == 0
 
 
 @pytest.mark.parametrize(
     ("question", "code"),
     [
         ("path_norm", "def path_norm(U, V):\n    while True: pass"),
+        ("path_norm", "import time\ndef path_norm(U, V):\n    time.sleep(3)"),
         ("path_norm", "import os\ndef path_norm(U, V):\n    os._exit(0)"),
         ("rate", "import sys\nrate = sys.exit"),
         ("best_scale", "def best_scale(*a):\n    return 'x' * 10**8"),
@@ -144,98 +142,119 @@ def test_the_checks_of_the_notebook_are_not_those_that_count(grade):
     assert grade(NAME, json.dumps(submission)).score == 0
 
 
-@pytest.mark.skipif(not can_confine(), reason="this kernel cannot confine a process to its folder")
+confined = pytest.mark.skipif(bool(sandbox.trouble()), reason=f"no sandbox: {sandbox.trouble()}")
+
+
+@confined
 @pytest.mark.parametrize(
     "code",
     [
-        f"open({str(SECRET)!r}).read()",
+        f"open({str((TREES / 'instructor' / NAME / f'{NAME}.ipynb').resolve())!r}).read()",
         f"open({MODULE!r}).read()",
         f"open({MODULE!r}, 'a')",
         "import numpy; open(numpy.__file__, 'a')",
+        "import numpy, os; os.chmod(numpy.__file__, 0)",
         "import os; os.listdir('/proc')",
-        "import os; os.kill(os.getppid(), 9)",
+        "import os; os.listdir('/tmp')",
+        "open('/left', 'w')",
+        "import os; os.unshare(os.CLONE_NEWUSER) if hasattr(os, 'unshare') else open('/none')",
         "import socket; socket.create_connection(('127.0.0.1', 9))",
+        "import socket; socket.create_connection(('192.0.2.1', 9))",
+        "import socket; socket.socket(type=socket.SOCK_DGRAM).sendto(b'x', ('192.0.2.1', 9))",
     ],
 )
-def test_what_is_outside_its_folder_is_out_of_reach(grade, code):
+def test_what_is_outside_its_sandbox_is_out_of_reach(grade, code):
     submission = with_cells(notebook("instructor", NAME), last=code)
     result = grade(NAME, submission, QUICK)
     assert result.score == result.possible
     (remark,) = result.remarks
-    assert "PermissionError" in remark
+    assert "Error" in remark
 
 
-def test_nothing_is_graded_where_the_solution_fails(tmp_path, monkeypatch, capsys):
-    (tmp_path / NAME).mkdir()
-    monkeypatch.setattr(grading, "Limits", lambda: Limits(total=0))
+@confined
+def test_a_sandbox_has_no_room_for_more_than_its_size(grade):
+    fill = "for k in range(999): open(f'part-{k}', 'wb').write(bytes(2**20))"
+    result = grade(NAME, with_cells(notebook("instructor", NAME), last=fill), QUICK)
+    assert "No space left" in " ".join(result.remarks)
+
+
+def attacks(inbox, name):
+    """Cells that reach for others, by what their author is called."""
+    key = (TREES / "instructor" / name / f"{name}.ipynb").resolve()
+    steal = f"json.load(open({str(key)!r}))['cells']"
+    return {
+        "bomber": """
+import os, resource
+for pid in {1, 2, os.getppid(), os.getsid(os.getppid())}:
+    try: resource.prlimit(pid, resource.RLIMIT_NOFILE, (3, 3))
+    except OSError: pass""",
+        "chmod": f"""
+import os
+for name in ('{inbox}/zoe.ipynb', '{inbox}/aaron.ipynb', '{inbox}'):
+    try: os.chmod(name, 0)
+    except OSError: pass
+    try: os.utime(name, (0, 0))
+    except OSError: pass""",
+        "killer": "import os; os.kill(-1, 9); os.kill(os.getpid(), 9)",
+        "holder": """
+import os, signal
+for pid in range(1, 99):
+    try: pid == os.getpid() or os.kill(pid, signal.SIGSTOP)
+    except OSError: pass""",
+        "escapist": """
+import os
+if not os.fork():
+    os.setsid()
+    if not os.fork(): os.execvp('sleep', ['sleep', '654321'])
+    os._exit(0)""",
+        "thief": f"import json\nfor cell in {steal}: exec(''.join(cell['source']))",
+    }
+
+
+def running(command):
+    """Whether a process of this command line runs on this machine."""
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            if path.read_bytes().replace(b"\0", b" ").strip().decode() == command:
+                return True
+        except OSError:
+            pass
+    return False
+
+
+@confined
+@pytest.mark.parametrize("name", NAMES)
+def test_one_student_cannot_touch_another(tmp_path, monkeypatch, name):
+    """All the attacks in one batch, between the first of the alphabet and the last."""
+    inbox, out = tmp_path / name, tmp_path / "out"
+    inbox.mkdir()
+    solved = notebook("instructor", name)
+    for student in ("aaron", "zoe"):
+        (inbox / f"{student}.ipynb").write_text(solved)
+    for student, cell in attacks(inbox, name).items():
+        empty = notebook("student", name) if student == "thief" else solved
+        (inbox / f"{student}.ipynb").write_text(with_cells(empty, first=cell))
+    (inbox / "link.ipynb").symlink_to((TREES / "instructor" / name / f"{name}.ipynb").resolve())
+    (inbox / "neighbor.ipynb").symlink_to(inbox / "aaron.ipynb")
+    (inbox / "nowhere.ipynb").symlink_to(inbox / "nothing")
+    (inbox / "loop").symlink_to(inbox)
+    os.mkfifo(inbox / "pipe.ipynb")
+
+    def seen():
+        return {p.name: (p.lstat().st_mode, p.lstat().st_mtime) for p in inbox.iterdir()}
+
+    before = seen()
+    monkeypatch.setenv("PYTHONPATH", str(sources.COURSEWORK.parent))
     monkeypatch.setattr(grading, "INSTRUCTOR", TREES / "instructor")
-    monkeypatch.setattr(sys, "argv", ["grade", str(tmp_path / NAME)])
-    with pytest.raises(SystemExit):
-        grading.main()
-    assert "the solution itself" in capsys.readouterr().err
-
-
-def test_a_batch_of_all_kinds_has_a_row_and_a_page_each(tmp_path, monkeypatch, capsys):
-    folder = tmp_path / NAME
-    for student in ("ada", "=1+1"):
-        (folder / student).mkdir(parents=True)
-        (folder / student / "hw.ipynb").write_text(notebook("instructor", NAME))
-    (folder / "ada-hw.ipynb").write_text(notebook("student", NAME))  # not to take that of ada/hw
-    (folder / "ada-hw.pdf").write_bytes(b"%PDF")
-    (folder / "empty.ipynb").write_text(notebook("student", NAME))
-    (folder / "<b>bold.ipynb").write_text("<script>")
-    (folder / "loop.ipynb").write_text(with_cells(notebook("student", NAME), last="while True: 0"))
-    for what, content in NO_NOTEBOOKS.items():
-        (folder / f"{what}.ipynb").write_bytes(content)
-    monkeypatch.setattr(grading, "Limits", lambda: QUICK)
-    monkeypatch.setattr(grading, "INSTRUCTOR", TREES / "instructor")
-    out = tmp_path / "out"
-    monkeypatch.setattr(sys, "argv", ["grade", str(folder), "--out", str(out)])
-    grading.main()
-    with open(out / "marks.csv", newline="") as file:
-        rows = {row["student"]: row for row in csv.DictReader(file)}
-    assert len(rows) == 7 + len(NO_NOTEBOOKS)
-    assert rows["ada-hw"]["automatic"] == rows["ada-hw"]["automatic, of"] != "0"
-    assert rows["'=1+1-hw"]["automatic"] == rows["ada-hw"]["automatic"]
-    for student in {*rows} - {"ada-hw", "'=1+1-hw"}:
-        assert rows[student]["automatic"] == "0"
-    pages = {path.stem: path.read_text() for path in (out / "feedback").glob("*.html")}
-    assert len(pages) == len(rows)
-    assert "<script>" not in pages["<b>bold"]
-    assert "<b>" not in pages["<b>bold"]
-    assert "default_rng" not in "".join(pages.values())
-
-
-def test_marks_by_hand_survive_the_next_run(tmp_path, monkeypatch, capsys):
-    folder, out = tmp_path / NAME, tmp_path / "out"
-    folder.mkdir()
-    for student in ("ada", "=1"):
-        (folder / f"{student}.ipynb").write_text("no notebook")
-    monkeypatch.setattr(grading, "Limits", lambda: QUICK)
-    monkeypatch.setattr(grading, "INSTRUCTOR", TREES / "instructor")
-    monkeypatch.setattr(sys, "argv", ["grade", str(folder), "--out", str(out)])
-    grading.main()
-    rows = list(csv.reader((out / "marks.csv").open(newline="")))
-    place = next(k for k, column in enumerate(rows[0]) if column.startswith("figure (by hand"))
-    for row, mark in zip(rows[1:], ("2.5", "3"), strict=True):
-        row[place] = mark
-    with open(out / "marks.csv", "w", newline="", encoding="utf-8-sig") as file:
-        csv.writer(file).writerows(rows)
-
-    (folder / "late.ipynb").write_text("no notebook")
-    grading.main()
-    after = {row[0]: row for row in csv.reader((out / "marks.csv").open(newline=""))}
-    assert {student: row[place] for student, row in after.items()} == {
-        "student": rows[0][place], "'=1": "2.5", "ada": "3", "late": "",
-    }  # fmt: skip
-    assert "<td>3 of 4" in (out / "feedback" / "ada.html").read_text()
-    assert "<td>? of 4" in (out / "feedback" / "late.html").read_text()
-
-    (folder / "ada.ipynb").unlink()
-    with pytest.raises(SystemExit):
-        grading.main()
-    assert "marks by hand for ada" in capsys.readouterr().err
-    (out / "marks.csv").write_text("student;figure\nada;3\n")
-    with pytest.raises(SystemExit):
-        grading.main()
-    assert "Move it away" in capsys.readouterr().err
+    grading.grade(inbox, name, out, QUICK)
+    assert seen() == before
+    rows = {row["student"]: row for row in table.read(out / "marks.csv")}
+    full = rows["aaron"]["automatic, of"]
+    for student in ("aaron", "chmod", "escapist", "zoe"):
+        assert rows[student]["automatic"] == full, rows[student]
+    for student in ("link", "neighbor", "nowhere", "loop", "pipe", "thief"):
+        assert rows[student]["automatic"] == "0", rows[student]
+        assert rows[student]["remarks"]
+    assert len(rows) == 2 + 6 + 5
+    time.sleep(1)
+    assert not running("sleep 654321")

@@ -1,6 +1,6 @@
 """The two trees: what students get, and what instructors keep.
 
-    python -m coursework.tools.assign [NAME ...] [--wheel FILE] [--out FOLDER]
+    python -m coursework.tools.assign [NAME ...] [--wheel FILE] [--out FOLDER] [--term TERM]
 
 Otter makes both notebooks of an assignment from its source. Beside them a student gets a page that
 says how to start, the library as a wheel, and all of it as one zip; an instructor gets the notes,
@@ -25,12 +25,13 @@ from coursework.tools import sources
 
 OUT = Path("_build/coursework")
 BESIDE = {"README.md": "start.md", "Makefile": "student.mk"}  # in the student's tree, and here
-TOOLS = ["otter-grader", "jupyterlab"]
+CONSTRAINTS = sources.COURSEWORK.parent / "constraints.txt"
+TORCH = "--extra-index-url https://download.pytorch.org/whl/cpu"  # a tenth of that for GPUs
 
 
-def assign(name, out, wheel=None):
-    """Both trees of one assignment, anew."""
-    source = sources.read(name)
+def assign(name, out, wheel=None, variant=()):
+    """Both trees of one assignment, anew, in the conventions of a variant."""
+    source = sources.read(name, variant)
     folder = sources.COURSEWORK / name
     student, instructor = out / "student" / name, out / "instructor" / name
     for tree in (student, instructor):
@@ -40,6 +41,7 @@ def assign(name, out, wheel=None):
         for path in folder.iterdir():  # data that the notebook reads
             if path.suffix not in (".md", ".yml"):
                 (shutil.copytree if path.is_dir() else shutil.copy)(path, scratch / path.name)
+        source.notebook.metadata["conventions"] = [form for _, form in variant]
         if wheel:
             source.notebook.cells[0].source += with_library(wheel, scratch)
         jupytext.write(source.notebook, scratch / f"{name}.ipynb")
@@ -58,7 +60,8 @@ def assign(name, out, wheel=None):
         (student / path).write_text(text.replace("TITLE", source.title()).replace("NAME", name))
     if wheel:
         shutil.copy(wheel, student)
-        (student / "requirements.txt").write_text("\n".join([f"./{wheel.name}", *pins()]) + "\n")
+        shutil.copy(CONSTRAINTS, student)
+        (student / "requirements.txt").write_text("\n".join(requirements(wheel.name)) + "\n")
     with zipfile.ZipFile(student.with_suffix(".zip"), "w", zipfile.ZIP_DEFLATED) as archive:
         for path in sorted(student.rglob("*")):
             archive.write(path, path.relative_to(student.parent))
@@ -87,10 +90,12 @@ def run_otter(notebook, out):
         )
 
 
-def pins():
-    """The exact versions of what a student needs beside the library."""
-    lines = (sources.COURSEWORK.parent / "constraints.txt").read_text("utf-8").splitlines()
-    return [line.split("#")[0].strip() for line in lines if line.split("==")[0] in TOOLS]
+def requirements(wheel):
+    """What a student installs: the versions with which the answers are graded, no GPU needed."""
+    lines = CONSTRAINTS.read_text("utf-8").splitlines()
+    torch = next(line.split()[0] for line in lines if line.startswith("torch=="))
+    small = [TORCH, f'{torch}+cpu ; sys_platform == "linux"']
+    return ["-c constraints.txt", *small, f"./{wheel}", "otter-grader", "jupyterlab"]
 
 
 def key(source):
@@ -114,11 +119,14 @@ def main():
     parser.add_argument("names", nargs="*", default=sources.names())
     parser.add_argument("--wheel", type=Path, help="the library, for the student's tree")
     parser.add_argument("--out", type=Path, default=OUT)
+    parser.add_argument("--term", help="a name, which picks other conventions")
     options = parser.parse_args()
 
     def one(name):
-        assign(name, options.out, options.wheel)
-        print(f"{name}: {options.out / 'student' / name}.zip", flush=True)
+        variant = sources.pick(name, options.term) if options.term else ()
+        assign(name, options.out, options.wheel, variant)
+        conventions = ", ".join(form for _, form in variant) or "as printed"
+        print(f"{name} ({conventions}): {options.out / 'student' / name}.zip", flush=True)
 
     try:
         with ThreadPoolExecutor(os.cpu_count()) as pool:  # otter is a process of its own

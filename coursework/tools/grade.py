@@ -1,256 +1,208 @@
 """Marks for a folder of submissions: one CSV, and one page of feedback a student.
 
-    python -m coursework.tools.grade FOLDER [--assignment NAME] [--out FOLDER] [--user NAME]
+    python -m coursework.tools.grade FOLDER [--assignment NAME] [--out FOLDER] [--due DATE]
 
-Otter runs a submission and its tests in one process, where the submission can replace what the
-tests use. Here the tests, which are otter's, run in this process, on a clean numpy and a clean
-library, and what they ask of the submission is asked of another process (submission.py).
+All is read before the first submission runs. What they earned is noted one by one, so a run that
+was interrupted goes on where it was. The solution is graded like a submission, before the others
+and after them: if it does not get full marks, something is wrong here, and no mark is written.
 """
 
 import argparse
-import ast
 import contextlib
-import csv
-import io
+import hashlib
 import json
-import multiprocessing
 import os
-import sys
-from collections import Counter
-from dataclasses import asdict, dataclass, field
+import shutil
+from collections import deque
+from dataclasses import asdict
 from pathlib import Path
 
 import jinja2
-import matplotlib
-from IPython.core.inputtransformer2 import TransformerManager
-from otter.test_files.ok_test import OKTestFile
 
-from coursework.tools import sources
-from coursework.tools.student_side import can_confine, pretend_otter
-from coursework.tools.submission import Limits, Origin, Submission, Unanswered, code_cells
+from coursework.tools import alike, exports, inbox, marks, sandbox, sources, table
+from coursework.tools.by_hand import pages as by_hand_pages
+from coursework.tools.grader import INSTRUCTOR, Grader, Grading, MachineError, Mark, Result
+from coursework.tools.submission import Limits
 
-INSTRUCTOR = Path("_build/coursework/instructor")
 PAGE = Path(__file__).with_name("feedback.html")
+UNCONFINED = (
+    "Submissions were not confined to a sandbox ({}): see coursework/GRADING.md for what they can "
+    "do then, and for a container."
+)
+
+OTHER = (
+    "This notebook was handed out in other conventions than the tests have. `make coursework` with "
+    "the name of its term makes its tests again."
+)
 
 
-@dataclass
-class Mark:
-    """What one question earned, and what the student is told."""
+class Journal:
+    """The results of a run that has not come to its end, in a file."""
 
-    question: str
-    score: float
-    possible: float
-    hints: list[str] = field(default_factory=list)
+    def __init__(self, path, solution):
+        self.path = path
+        self.solution = fingerprint(solution)
+        self.found = {}
+        for line in path.read_text().splitlines() if path.exists() else ():
+            with contextlib.suppress(ValueError):  # the last one may be a piece
+                key, result = json.loads(line)
+                self.found[key] = result
 
+    def get(self, handed):
+        """The result of an earlier run, or None."""
+        found = self.found.get(self._key(handed))
+        return found and Result([Mark(**mark) for mark in found["marks"]], found["remarks"])
 
-@dataclass
-class Result:
-    """What one submission earned."""
+    def add(self, handed, result):
+        with self.path.open("a") as file:
+            file.write(json.dumps([self._key(handed), asdict(result)]) + "\n")
 
-    student: str
-    marks: list[Mark]
-    remarks: list[str]
-
-    @property
-    def score(self):
-        return sum(mark.score for mark in self.marks)
-
-    @property
-    def possible(self):
-        return sum(mark.possible for mark in self.marks)
+    def _key(self, handed):
+        return f"{self.solution} {fingerprint(handed.content)} {handed.student}"
 
 
-class Grader:
-    """The tests of one assignment, and what they need: its solution, executed here once."""
+def fingerprint(content):
+    return hashlib.sha256(content).hexdigest()[:8]
 
-    def __init__(self, name, instructor=None):
-        self.source = sources.read(name)
-        notebook = json.loads((Path(instructor or INSTRUCTOR) / name / f"{name}.ipynb").read_text())
-        tests = notebook["metadata"]["otter"]["tests"]
-        self.tests = {
-            q.name: OKTestFile.from_metadata(tests[q.name], "")
-            for q in self.source.questions
-            if q.name in tests
-        }
-        self.answers = {q.name: sources.bound_names(q.code()) for q in self.source.questions}
-        self.clean = run_notebook(notebook)
-        self.origin = Origin(imports(notebook))
 
-    def failed(self, student, remark):
-        """The result of a submission that gives nothing to grade."""
-        marks = [Mark(name, 0, test.possible, [remark]) for name, test in self.tests.items()]
-        return Result(student, marks, [remark])
+def batch(grader, everything, limits, journal):
+    """Pairs of a `Handed` and its `Result`, in this order, as many at once as there are cores."""
+    waiting = deque()
 
-    def grade(self, path, student, limits, user=None):
-        """The result of one submission. In a process of its own: see `grade_safely`."""
+    def first():
+        handed, grading = waiting.popleft()
         try:
-            cells = code_cells(path, limits)
-        except Unanswered as error:
-            return self.failed(student, str(error))
-        with Submission(cells, limits, self.origin, user) as submission:
-            marks = [self.mark(test, submission) for test in self.tests.values()]
-            remarks = [
-                f"Code cell {number + 1}: {remark}"
-                for number, remark in sorted(submission.remarks.items())
-            ]
-        return Result(student, marks, remarks)
+            result = grading.result()
+        except MachineError as error:
+            raise MachineError(f"{handed.student}: {error}") from None
+        journal.add(handed, result)
+        return handed, result
 
-    def mark(self, test, submission):
-        """Run the tests of one question on what the submission has.
-
-        Of the names that the question's solution binds, and of no others, the tests see the
-        submission's values: a slip in another question costs nothing here.
-        """
-        found = [
-            node
-            for case in test.test_cases
-            for node in ast.walk(ast.parse(plain(case.body)))
-            if isinstance(node, ast.Name)
-        ]
-        own = {node.id for node in found if isinstance(node.ctx, ast.Store)}
-        asked = ({node.id for node in found} - own) & self.answers[test.name]
-        environment = dict(self.clean)
-        missing = []
-        for name in sorted(asked):
-            try:
-                environment[name] = submission.get(name)
-            except KeyError:
-                missing.append(f"`{name}` has no value that can be graded.")
-        if missing:
-            return Mark(test.name, 0, test.possible, missing)
-        test.run(environment)
-        score = round(test.score, 6)
-        return Mark(test.name, score, test.possible, list(dict.fromkeys(hints(test))))
-
-    def grade_safely(self, path, student, limits, user=None):
-        """`grade` in a process of its own: whatever happens there, this one gets a result."""
-        ours, theirs = multiprocessing.Pipe(duplex=False)
-
-        def work():
-            theirs.send(asdict(self.grade(path, student, limits, user)))
-
-        process = multiprocessing.get_context("fork").Process(target=work)
-        process.start()
-        theirs.close()
-        try:
-            if not ours.poll(limits.total + 30):
-                raise EOFError
-            found = ours.recv()
-            result = Result(student, [Mark(**m) for m in found["marks"]], found["remarks"])
-        except EOFError:
-            result = self.failed(student, "Grading this submission did not end.")
-        process.kill()
-        process.join()
-        return result
+    for handed in everything:
+        known = grader.failed(handed.remarks[0]) if handed.content is None else journal.get(handed)
+        if known:
+            while waiting:
+                yield first()
+            yield handed, known
+            continue
+        waiting.append((handed, Grading(grader, handed.content, limits)))
+        if len(waiting) > (os.cpu_count() or 1):
+            yield first()
+    while waiting:
+        yield first()
 
 
-def run_notebook(notebook):
-    """The names that a trusted notebook defines, from running it here."""
-    matplotlib.use("agg")
-    otter = sys.modules.get("otter")
-    pretend_otter()
-    names = {"__name__": "__main__"}
-    with contextlib.redirect_stdout(io.StringIO()):
-        for source in python(notebook):
-            exec(source, names)
-    sys.modules["otter"] = otter
-    return names
+def check_solution(grader, limits):
+    """Raises MachineError unless the solution gets full marks."""
+    found = Grading(grader, grader.solution, limits).result()
+    if found.score < found.possible:
+        raise MachineError(f"Here the solution itself does not get full marks. {found}")
 
 
-def python(notebook):
-    """Its code cells, as Python sees them."""
-    transform = TransformerManager().transform_cell
-    cells = notebook["cells"]
-    return [transform("".join(c["source"])) for c in cells if c["cell_type"] == "code"]
+def conventions(content):
+    """In which form a notebook was handed out; None if it does not say."""
+    with contextlib.suppress(ValueError, LookupError, TypeError, RecursionError):
+        return json.loads(content.decode("utf-8-sig"))["metadata"]["conventions"]
 
 
-def imports(notebook):
-    """All that a trusted notebook imports, wherever it does."""
-    nodes = (node for source in python(notebook) for node in ast.walk(ast.parse(source)))
-    return "\n".join(ast.unparse(n) for n in nodes if isinstance(n, ast.Import | ast.ImportFrom))
+def joined(handed, result, by_hand, solution):
+    """All that is known of a student: the result with remarks on the file and the marks by hand."""
+    remarks = list(handed.remarks)
+    if handed.content is not None:
+        remarks += result.remarks
+        if conventions(handed.content) not in (None, conventions(solution)):
+            remarks.append(OTHER)
+        now = fingerprint(handed.content)
+        if by_hand.marks and by_hand.notebook not in ("", now):
+            remarks.append(marks.NEW)
+        else:
+            by_hand.notebook = now
+    return handed, Result(result.marks, remarks), by_hand
 
 
-def plain(doctest):
-    """The code of a doctest, without its prompts."""
-    return "\n".join(line[4:] for line in doctest.splitlines() if line[:3] in (">>>", "..."))
+def write_pages(pages, folder):
+    """Pairs (name, HTML) as the pages of a folder that holds nothing else."""
+    new, old = folder.with_name(f"{folder.name}.new"), folder.with_name(f"{folder.name}.old")
+    for path in (new, old):
+        shutil.rmtree(path, ignore_errors=True)
+    new.mkdir(parents=True)
+    for name, html in pages:
+        (new / f"{file_name(name)}.html").write_text(html, encoding="utf-8")
+    if folder.exists():
+        folder.rename(old)
+    new.rename(folder)
+    shutil.rmtree(old, ignore_errors=True)
 
 
-def hints(test):
-    """What a student is told of the tests that failed: never the code of a hidden one."""
-    for result in test.test_case_results:
-        if not result.passed:
-            case = result.test_case
-            known = "A hidden test failed." if case.hidden else "A visible test failed."
-            yield case.failure_message or known
-
-
-def submitted(folder):
-    """Pairs (student, file): "ada" for `folder/ada.ipynb`, "ada-hw" for `folder/ada/hw.ipynb`.
-
-    What is no notebook keeps its ending, and what comes twice has a number, so that none is lost.
-    """
-    times = Counter()
-    for path in sorted(Path(folder).rglob("*")):
-        inside = path.relative_to(folder)
-        if path.is_file() and not any(part.startswith(".") for part in inside.parts):
-            student = "-".join(inside.parts).removesuffix(".ipynb")
-            times[student] += 1
-            yield f"{student} ({times[student]})" if times[student] > 1 else student, path
-
-
-def columns_by_hand(source):
-    """The columns of marks.csv that an instructor fills: column by question."""
-    return {q.name: f"{q.name} (by hand, of {q.points:g})" for q in source.questions if q.manual}
-
-
-def written_by_hand(path, source):
-    """What an instructor wrote into an earlier marks.csv: question to mark, by student.
-
-    Raises ValueError for a file without these columns: to write over it might lose marks.
-    """
-    if not path.exists():
-        return {}
-    columns = columns_by_hand(source)
-    with open(path, newline="", encoding="utf-8-sig") as file:  # a spreadsheet may add the mark
-        rows = csv.DictReader(file)
-        if not {"student", *columns.values()} <= set(rows.fieldnames or ()):
-            raise ValueError(f"{path} has other columns than those written here. Move it away.")
-        found = {
-            row["student"]: {name: row[column] for name, column in columns.items() if row[column]}
-            for row in rows
-        }
-    return {student: marks for student, marks in found.items() if marks}
-
-
-def write(results, grader, out, hand):
-    """marks.csv and feedback/<student>.html; `hand` is what `written_by_hand` found."""
-    (out / "feedback").mkdir(parents=True, exist_ok=True)
-    columns = columns_by_hand(grader.source)
-    with open(out / "marks.csv", "w", newline="", encoding="utf-8") as file:
-        rows = csv.writer(file)
-        graded = [f"{name} (of {test.possible:g})" for name, test in grader.tests.items()]
-        head = ["student", *graded, "automatic", "automatic, of", *columns.values(), "remarks"]
-        rows.writerow(head)
-        for result in results:
-            student = cell(result.student)
-            marks = [f"{mark.score:g}" for mark in result.marks]
-            total = [f"{result.score:g}", f"{result.possible:g}"]
-            written = [hand.get(student, {}).get(name, "") for name in columns]
-            remarks = " | ".join(map(cell, result.remarks))
-            rows.writerow([student, *marks, *total, *written, remarks])
+def feedback(graded, source, due):
+    """A page for each student: pairs (name, HTML)."""
     page = jinja2.Environment(autoescape=True).from_string(PAGE.read_text())
-    title = grader.source.title()
-    by_hand = [q for q in grader.source.questions if q.manual]
-    for result in results:
-        written = hand.get(cell(result.student), {})
-        html = page.render(result=result, title=title, by_hand=by_hand, written=written)
-        (out / "feedback" / f"{result.student}.html").write_text(html, encoding="utf-8")
+    for handed, result, by_hand in graded:
+        yield (
+            handed.student,
+            page.render(
+                student=handed.name or handed.student,
+                title=source.title(),
+                result=result,
+                by_hand=by_hand,
+                automatic=by_hand.automatic(result),
+                manual=[question for question in source.questions if question.manual],
+                total=by_hand.total(handed, source, result),
+                possible=sum(question.points for question in source.questions),
+                late=handed.hours_late(due),
+            ),
+        )
 
 
-def cell(text):
-    """`text` for a spreadsheet, which must not take it for a formula."""
-    text = " ".join(text.split())
-    return f"'{text}" if text[:1] in ("=", "+", "-", "@") else text
+def file_name(student):
+    """`student` as the name of a file, which may have 255 bytes."""
+    name = student.replace("/", "-")
+    if len(name.encode()) <= 200:
+        return name
+    return f"{name.encode()[:180].decode(errors='ignore')}-{fingerprint(name.encode())}"
+
+
+def grade(folder, name, out, limits, due=None):
+    """Grade all that is in `folder`. Raises ValueError, OSError or MachineError, in a sentence."""
+    source = sources.read(name)
+    list_of_students = folder.resolve().parent / "roster.csv"
+    roster = inbox.roster(list_of_students) if list_of_students.exists() else None
+    everything = inbox.read(folder, limits.notebook, roster)
+    by_hand = marks.read(out / "marks.csv", source, [handed.student for handed in everything])
+    private = sandbox.exposed([folder, INSTRUCTOR, sources.COURSEWORK])
+    if sandbox.trouble():
+        print(UNCONFINED.format(sandbox.trouble()), flush=True)
+    elif private:
+        raise ValueError(f"{private[0]} lies among Python's own files, which submissions can read.")
+    grader = Grader(name, INSTRUCTOR)
+    check_solution(grader, limits)
+    out.mkdir(parents=True, exist_ok=True)
+    journal = Journal(out / "unfinished.jsonl", grader.solution)
+    graded = []
+    for handed, result in batch(grader, everything, limits, journal):
+        written = by_hand.get(handed.student, marks.ByHand())
+        graded.append(joined(handed, result, written, grader.solution))
+        print(f"{handed.student}: {result.score:g} of {result.possible:g}", flush=True)
+    try:
+        check_solution(grader, limits)
+    except MachineError:
+        journal.path.unlink(missing_ok=True)
+        raise
+    if sandbox.trouble():
+        for _, result, _ in graded:
+            result.remarks.append(UNCONFINED.format(sandbox.trouble()))
+    if (out / "marks.csv").exists():
+        shutil.copy2(out / "marks.csv", out / "marks.csv.bak")
+    table.write(out / "marks.csv", marks.rows(graded, source, due))
+    write_pages(feedback(graded, source, due), out / "feedback")
+    key = (INSTRUCTOR / name / "key.md").read_text("utf-8")
+    write_pages(by_hand_pages(everything, source, key), out / "by_hand")
+    exports.write(graded, source, out)
+    given = (INSTRUCTOR.parent / "student" / name / f"{name}.ipynb").read_bytes()
+    head = ("student", "student", "cells alike", "of cells of the first")
+    table.write(out / "alike.csv", [head, *alike.pairs(everything, given)])
+    journal.path.unlink(missing_ok=True)
+    print(f"Rows: {len(graded)}, in {out / 'marks.csv'}. What goes with them lies beside it.")
 
 
 def main():
@@ -258,7 +210,7 @@ def main():
     parser.add_argument("folder", type=Path, help="one file, or one folder, a student")
     parser.add_argument("--assignment", help="if the folder does not have its name")
     parser.add_argument("--out", type=Path, help="default: _build/coursework/graded/ASSIGNMENT")
-    parser.add_argument("--user", help="run submissions as this user (needs root)")
+    parser.add_argument("--due", type=str, help='such as "2027-05-03 18:00"')
     options = parser.parse_args()
     if not options.folder.is_dir():
         parser.error(f"There is no folder {options.folder}.")
@@ -271,31 +223,13 @@ def main():
     if not (INSTRUCTOR / name).is_dir():
         parser.error("Make the assignments first: make coursework.")
     out = options.out or Path("_build/coursework/graded") / name
-    found = list(submitted(options.folder))
     try:
-        hand = written_by_hand(out / "marks.csv", sources.read(name))
-    except ValueError as error:
-        parser.error(str(error))
-    if gone := sorted(set(hand) - {cell(student) for student, _ in found}):
-        parser.error(
-            f"{out / 'marks.csv'} has marks by hand for {', '.join(gone)}, of whom nothing is in "
-            f"{options.folder}. Put all submissions there, or move that file away."
-        )
-    if not can_confine():
-        print("This machine cannot confine submissions to a folder: see coursework/GRADING.md.")
-    grader = Grader(name)
-    solution = INSTRUCTOR / name / f"{name}.ipynb"
-    known = grader.grade_safely(solution, "solution", Limits(), options.user)
-    if known.score < known.possible:  # it is not the students' fault
-        parser.error(
-            f"Nothing is graded: here the solution itself does not get full marks. {known}"
-        )
-    results = []
-    for student, path in found:
-        results.append(grader.grade_safely(path, student, Limits(), options.user))
-        print(f"{student}: {results[-1].score:g} of {results[-1].possible:g}", flush=True)
-    write(results, grader, out, hand)
-    print(f"{len(results)} submissions: {out / 'marks.csv'} and {out / 'feedback'}{os.sep}")
+        due = inbox.due(options.due) if options.due else None
+        grade(options.folder, name, out, Limits(), due)
+    except (ValueError, OSError, MachineError) as error:
+        parser.error(f"No marks were written. {error}")
+    except KeyboardInterrupt:
+        parser.error("Interrupted: the same command goes on where it was.")
 
 
 if __name__ == "__main__":

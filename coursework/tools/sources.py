@@ -1,8 +1,10 @@
 """An assignment as its author wrote it: questions, solutions, tests, wrong answers."""
 
 import ast
+import hashlib
 import re
 from dataclasses import dataclass, field
+from itertools import product
 from pathlib import Path
 
 import jupytext
@@ -25,6 +27,7 @@ class Question:
     name: str
     points: float
     manual: bool = False
+    all_or_nothing: bool = False
     text: list[str] = field(default_factory=list)
     solution: list = field(default_factory=list)  # cells, as nbformat has them
     hidden_tests: list[str] = field(default_factory=list)
@@ -54,12 +57,13 @@ def names():
     return sorted(path.stem for path in COURSEWORK.glob("*/*.md") if path.stem == path.parent.name)
 
 
-def read(name):
-    """The assignment `name`. Raises SourceError."""
-    for file in (f"{name}.md", "wrong.yml", "notes.md"):
+def read(name, variant=()):
+    """The assignment `name`, in one of its `variants`. Raises SourceError."""
+    for file in (f"{name}.md", "honest.yml", "wrong.yml", "notes.md"):
         if not (COURSEWORK / name / file).is_file():
             raise SourceError(f"coursework/{name}/{file} is missing: see coursework/WRITING.md.")
-    notebook = jupytext.read(COURSEWORK / name / f"{name}.md")
+    written = (COURSEWORK / name / f"{name}.md").read_text(encoding="utf-8")
+    notebook = jupytext.reads(varied(name, written, variant), fmt="md:myst")
     questions, given, block = [], [], []
     for cell in notebook.cells:
         mark = CONFIG.match(cell.source) if cell.cell_type == "raw" else None
@@ -69,9 +73,8 @@ def read(name):
             block.append(mark[2])
             if mark[2] == "QUESTION":
                 settings = mapping(cell.source, f"{name}.md: question {len(questions) + 1}")
-                keys = {
-                    key: settings[key] for key in ("name", "points", "manual") if key in settings
-                }
+                known = ("name", "points", "manual", "all_or_nothing")
+                keys = {key: settings[key] for key in known if key in settings}
                 questions.append(Question(**keys))
         elif not block:
             given.append(cell)
@@ -86,6 +89,52 @@ def read(name):
     return Source(name, notebook, questions, given)
 
 
+def switches(name):
+    """What variants.yml says: switch, form, place, and there what stands for what."""
+    path = COURSEWORK / name / "variants.yml"
+    return mapping(path.read_text(), f"{name}/variants.yml") if path.is_file() else {}
+
+
+def variants(name):
+    """All forms of an assignment, each a tuple of (switch, form); first (), the printed one."""
+    choices = [
+        [(), *(((switch, form),) for form in forms)] for switch, forms in switches(name).items()
+    ]
+    return [sum(choice, ()) for choice in product(*choices)]
+
+
+def pick(name, term):
+    """The variant for a term: never the printed form, unless there is no other."""
+    others = variants(name)[1:] or [()]
+    digest = hashlib.sha256(f"{term} {name}".encode()).digest()
+    return others[int.from_bytes(digest) % len(others)]
+
+
+def varied(name, text, variant):
+    """The source with the conventions of a variant, in text, answers and tests alike.
+
+    A form lists pairs "what stands there: what stands there instead" under the question in which
+    it stands, or under `story` for all of the text; first of all, `exchange` names pairs of letters
+    that change places everywhere. SourceError if something is not there.
+    """
+    for switch, form in variant:
+        places = dict(switches(name)[switch][form])
+        for pair in places.pop("exchange", ()):
+            other = str.maketrans(pair, pair[::-1])
+            symbols = rf"(?<![a-z_\\])[{pair}]+(?![A-Za-z])"
+            text = re.sub(symbols, lambda found, other=other: found[0].translate(other), text)
+        for place, pairs in places.items():
+            start = 0 if place == "story" else text.find(f"\nname: {place}\npoints:")
+            end = None if place == "story" else text.find("# END QUESTION", start)
+            part = text[start:end]
+            for old, new in pairs.items():
+                if start < 0 or old not in part:
+                    raise SourceError(f"{name}/variants.yml: {switch}: {place}: no {old!r} there.")
+                part = part.replace(old, new)
+            text = text[:start] + part + (text[end:] if end else "")
+    return text
+
+
 def is_hidden(cell, where):
     """Whether a cell of tests is hidden, by its first line or its settings, as otter has it."""
     written = TEST_CONFIG.match(cell.source)
@@ -96,6 +145,11 @@ def is_hidden(cell, where):
     if hint and not str(settings["failure_message"]).startswith(hint[1].rstrip()):
         raise SourceError(f"{where}: {settings['failure_message']!r} is not all of it: quote it.")
     return bool(settings.get("hidden", False))
+
+
+def worth(test):
+    """The marks of one test of a question that is not all or nothing."""
+    return mapping(TEST_CONFIG.match(test)[1], "a test").get("points", 0)
 
 
 def mapping(text, where):
@@ -125,6 +179,11 @@ def bound_names(source):
                 n.id for n in ast.walk(node) if isinstance(n, ast.Name) and type(n.ctx) is ast.Store
             }
     return found
+
+
+def honest_answers(name):
+    """Code by question from honest.yml: the whole notebook as a student may have written it."""
+    return mapping((COURSEWORK / name / "honest.yml").read_text(), f"{name}/honest.yml")
 
 
 def wrong_answers(name):

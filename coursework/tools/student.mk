@@ -1,13 +1,17 @@
 # make lab   install what is needed into .venv, once, and open the notebook
 PYTHON ?= python3
+SETTINGS := .venv/share/jupyter/lab/settings
+ASK_NOBODY := {"@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": false}}
 
 lab: .venv/.done
 	.venv/bin/jupyter lab NAME.ipynb
 
-.venv/.done: requirements.txt
-	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed; name one with make lab PYTHON=...")'
+.venv/.done: requirements.txt constraints.txt
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11, 5) and "Python 3.11.5 or newer is needed; name one with make lab PYTHON=...")'
 	$(PYTHON) -m venv .venv
 	.venv/bin/python -m pip install -q -r requirements.txt
+	@# JupyterLab asks nothing when it starts, and looks for no news.
+	@mkdir -p $(SETTINGS) && echo '$(ASK_NOBODY)' > $(SETTINGS)/overrides.json
 	@touch $@
 
 .PHONY: lab

@@ -4,19 +4,12 @@ import base64
 import builtins
 import contextlib
 import json
-import os
 import pickle
-import shutil
 import socket
-import subprocess
-import sys
-import tempfile
 import time
 from collections import namedtuple
 from dataclasses import dataclass
 from fractions import Fraction
-from multiprocessing.connection import Connection
-from pathlib import Path
 from types import SimpleNamespace
 
 import cloudpickle
@@ -25,9 +18,7 @@ import numpy as np
 
 from coursework.tools import student_side
 
-KEPT = ("PATH", "PYTHONPATH", "LANG", "LD_LIBRARY_PATH", "HOME", "MPLCONFIGDIR")  # of what is set
-ALWAYS = "import IPython.core.interactiveshell, matplotlib.pyplot, numpy\n"  # what all import
-CODE = Path(student_side.__file__).read_text()  # its file may be out of reach there
+LET_GO = 3  # seconds in which a process that is told to end has ended
 
 
 @dataclass(frozen=True)
@@ -35,8 +26,8 @@ class Limits:
     """What a submission may use."""
 
     cell: float = 60  # seconds for one cell
-    call: float = 30  # seconds for one call of one function
-    total: float = 300  # seconds for all of a submission, and seconds of CPU for each process
+    question: float = 60  # seconds for all calls of one question
+    total: float = 600  # seconds for all of a submission, and seconds of CPU for each process
     memory: int = 4 * 2**30  # bytes of address space
     file: int = 64 * 2**20  # bytes of one file
     answer: int = 32 * 2**20  # bytes of one answer
@@ -47,12 +38,10 @@ class Unanswered(Exception):
     """The submission gave no answer that can be used."""
 
 
-def code_cells(path, limits):
-    """Sources of the code cells of a notebook. Raises Unanswered if it is none."""
-    if path.stat().st_size > limits.notebook:
-        raise Unanswered("The file is too large for a notebook.")
+def code_cells(content):
+    """Sources of the code cells of a notebook, from its bytes. Raises Unanswered if it is none."""
     try:
-        notebook = nbformat.reads(path.read_text(encoding="utf-8"), as_version=4)
+        notebook = nbformat.reads(content.decode("utf-8-sig"), as_version=4)
         sources = [cell["source"] for cell in notebook["cells"] if cell["cell_type"] == "code"]
     except Exception as error:  # whatever nbformat makes of whatever was handed in
         raise Unanswered("The file is not a notebook.") from error
@@ -61,72 +50,70 @@ def code_cells(path, limits):
     return sources
 
 
-class Origin:
-    """A clean process that has imported what an assignment needs, and forks for each submission."""
-
-    def __init__(self, imports=""):
-        self.control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        environment = {key: os.environ[key] for key in KEPT if key in os.environ}
-        environment |= {"OMP_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1"}
-        with theirs:
-            self.process = subprocess.Popen(  # it ends when `control` is closed
-                [sys.executable, "-P", "-c", CODE, str(theirs.fileno()), ALWAYS + imports],
-                pass_fds=[theirs.fileno()],
-                env=environment | {"MPLBACKEND": "agg"},
-                start_new_session=True,
-            )
-
-    def fork(self, folder, user, limits):
-        """A new process: the connection to it, and its leash. Raises OSError if there is none."""
-        connection, theirs = socket.socketpair()
-        leash, kept = socket.socketpair()
-        most = [int(limits.total), limits.memory, limits.file]
-        request = json.dumps({"folder": folder, "user": user, "limits": most}).encode()
-        with theirs, kept:
-            socket.send_fds(self.control, [request], [theirs.fileno(), kept.fileno()])
-        return Connection(connection.detach()), leash
-
-
 class Submission:
     """The names that a notebook defines, from a process in which its cells ran.
 
     A cell that ends the process or takes too long is left out, and the others run again; after a
-    call that does so too, the cells run again. `remarks` says what went wrong, cell by cell.
+    call that does so too, the cells run again. `remarks` says what went wrong, cell by cell, and
+    `complaints` what went wrong in the calls since `question` was called.
     """
 
-    def __init__(self, cells, limits, origin, user=None):
-        self.origin = origin
-        self.cells, self.limits, self.user = cells, limits, user
+    def __init__(self, cells, limits, sandbox):
+        sandbox.wait()
+        self.cells, self.limits, self.sandbox = cells, limits, sandbox
         self.remarks = {}
         self.left_out = set()
         self.connection = None
         self.deadline = time.monotonic() + limits.total
-        self.folder = tempfile.TemporaryDirectory(prefix="submission-", ignore_cleanup_errors=True)
+        self.failure = None  # of this machine
+        self.question()
+
+    def question(self):
+        """From now on another question is asked, which has time of its own."""
+        self.left = self.limits.question
+        self.complaints = []
 
     def __enter__(self):
         return self
 
     def __exit__(self, *_):
         self.stop()
-        self.folder.cleanup()
 
     def get(self, name):
-        """The value of a name, a function as a `Remote`. Raises KeyError if it has none."""
+        """The value of a name, a function as a `Remote`. Raises Unanswered if it has none."""
         try:
-            return self.ask("get", name)
-        except (KeyError, Unanswered, TypeError) as error:
-            raise KeyError(name) from error
+            value = self.ask("get", name)
+        except KeyError:
+            raise Unanswered("it has no value") from None
+        except TypeError as error:
+            raise Unanswered(str(error)) from None
+        except Exception as error:
+            if self.failure or isinstance(error, Unanswered):
+                raise
+            raise Unanswered(f"{type(error).__name__}: {error}") from None
+        if isinstance(value, Remote):
+            value.name = name
+        return value
 
-    def ask(self, verb, *arguments, seconds=None):
+    def ask(self, verb, *arguments):
         """One request and its answer. Raises what the submission raised, or Unanswered."""
+        request = cloudpickle.dumps((verb, *arguments))
         if self.connection is None:
             self.start()
-        return self.exchange(cloudpickle.dumps((verb, *arguments)), seconds or self.limits.call)
+        began = time.monotonic()
+        try:
+            return self.exchange(request, self.left)
+        finally:
+            self.left -= time.monotonic() - began
 
     def start(self):
         """A new process, and all cells but those left out."""
         while self.connection is None:
-            self.spawn()
+            try:
+                self.connection, self.leash = self.sandbox.fork(self.limits)
+            except OSError as error:
+                self.failure = error
+                raise
             for number, source in enumerate(self.cells):
                 if number in self.left_out:
                     continue
@@ -141,22 +128,15 @@ class Submission:
                 if error:
                     self.remarks[number] = str(error)[:300]
 
-    def spawn(self):
-        if self.user:
-            for path in (self.folder.name, *Path(self.folder.name).rglob("*")):
-                shutil.chown(path, self.user)
-        self.connection, self.leash = self.origin.fork(self.folder.name, self.user, self.limits)
-
     def exchange(self, request, seconds):
         """Send, wait, decode. What does not answer in time, or nonsense, is ended."""
-        left = self.deadline - time.monotonic()
-        if left <= 0:
-            self.stop()
-            raise Unanswered("The time for this submission was used up.")
+        seconds = min(seconds, self.deadline - time.monotonic())
         try:
+            if seconds <= 0:
+                raise Unanswered("The time was used up.")
             self.connection.send_bytes(request)
-            if not self.connection.poll(min(seconds, left)):
-                raise Unanswered(f"It took longer than {min(seconds, left):.0f} seconds.")
+            if not self.connection.poll(seconds):
+                raise Unanswered(f"It took longer than {seconds:.0f} seconds.")
             answer = json.loads(self.connection.recv_bytes(self.limits.answer))
             if "error" not in answer:
                 return self.decode(answer["value"])
@@ -178,13 +158,18 @@ class Submission:
         raise error
 
     def stop(self):
-        """End the process and those it started, unless they left its session."""
-        if self.connection is not None:
-            self.connection.close()
-            self.leash.shutdown(socket.SHUT_WR)
-            self.leash.recv(1)  # nothing, once they are ended
-            self.leash.close()
-            self.connection = None
+        """End the process and those it started."""
+        if self.connection is None:
+            return
+        self.connection.close()
+        self.connection = None
+        self.leash.settimeout(LET_GO)
+        with self.leash:
+            try:
+                self.leash.shutdown(socket.SHUT_WR)
+                self.leash.recv(1)  # nothing, once they are ended
+            except OSError:  # it holds what should end it; the next one starts in another sandbox
+                self.sandbox.close()
 
     def decode(self, value):
         """The reverse of `student_side.encode`; nothing that is sent can make code run here."""
@@ -201,15 +186,11 @@ class Submission:
             array = np.empty(len(x[1]), dtype=object)
             array[:] = [each(entry) for entry in x[1]]
             return array.reshape(x[0])[()]
-        if kind == "tensor":
-            import torch
-
-            return torch.as_tensor(each(x))
         if kind == "function":
             return Remote(self, int(x))
         return {
             "complex": lambda: complex(*x),
-            "fraction": lambda: Fraction(*x),
+            "fraction": lambda: Fraction(*(int(part, 16) for part in x)),
             "dict": lambda: {each(k): each(v) for k, v in x},
             "named": lambda: namedtuple("Named", x)(*map(each, x.values())),
             "record": lambda: SimpleNamespace(**{str(k): each(v) for k, v in x.items()}),
@@ -222,14 +203,21 @@ class Submission:
 class Remote:
     """A function of the submission: a call runs there and returns data."""
 
+    name = "a function"
+
     def __init__(self, submission, number):
         self.submission, self.number = submission, number
         self.connection = submission.connection
 
     def __call__(self, *args, **kwargs):
-        if self.submission.connection is not self.connection:
-            raise Unanswered("An earlier call ended the process.")
-        return self.submission.ask("call", self.number, args, kwargs)
+        try:
+            if self.submission.connection is not self.connection:
+                raise Unanswered("An earlier call ended the process.")
+            return self.submission.ask("call", self.number, args, kwargs)
+        except Exception as error:
+            kind = "" if isinstance(error, Unanswered) else f"{type(error).__name__}: "
+            self.submission.complaints.append(f"{self.name}: {kind}{str(error)[:200]}")
+            raise
 
     def __reduce__(self):  # as an argument it becomes the function itself again
         return student_side.resolve, (self.number,)

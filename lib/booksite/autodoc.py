@@ -94,6 +94,8 @@ def paragraphs(text: str, arguments: Iterable[str] = ()) -> Iterator[str]:
 
     >>> print("; ".join(paragraphs("Half of x.\\n\\nx: at *most* |y|. Cost: as `f`.", "x")))
     \\ Half of x.; \\ ``x``: at *most* \\|y\\|.; \\ Cost: as \\ :py:obj:`f`\\ .
+    >>> len(list(paragraphs("Half.\\n>>> 1\\n1\\n>>> 2\\n2")))  # examples stay together
+    2
     """
     argument = rf"(?:{'|'.join(arguments) or '(?!)'})(?:, \w+)*(?=:\s)"
     text = re.sub(r"\n(?=>>> )", "\n\n", text.strip("\n"), count=1)

@@ -40,7 +40,7 @@ def slips() -> dict[str, dict[str, list[Claim]]]:
     found = {weight: {name: [] for name in PARTS} for weight in WEIGHTS}
     for entry in back_matter.register().values():
         slip = entry.erratum
-        if slip is None or entry.status == "planned" or slip.grade == "extraction artefact":
+        if slip is None or entry.status == "planned" or slip.grade == "extraction artifact":
             continue
         weight = "question" if slip.grade == "likely" else slip.weight
         found[weight][part(entry)].append(entry)
@@ -61,7 +61,7 @@ def sentence(text: str) -> str:
 
 
 class ErrataContents(back_matter.FromRegister):
-    """How many errata of each weight each part has, as links."""
+    """How many errata each weight has, and links: to the major ones, and to parts of others."""
 
     def run(self):
         listed = nodes.bullet_list(classes=["errata-contents"])
@@ -70,77 +70,87 @@ class ErrataContents(back_matter.FromRegister):
                 f'<a href="#{weight}-{name}">{escape(PARTS[name])}</a>&nbsp;({len(entries)})'
                 for name, entries in parts.items()
             ]
-            count = sum(map(len, parts.values()))
-            line = f"<strong>{WEIGHTS[weight]}</strong> ({count}): {', '.join(links) or 'none'}"
+            every = [entry for entries in parts.values() for entry in entries]
+            if weight == "major":
+                links = [
+                    f'<a href="#erratum-{entry.slug}">{escape(entry.number)}</a>' for entry in every
+                ]
+            line = f"<strong>{WEIGHTS[weight]}</strong> ({len(every)}): "
+            line += ", ".join(links) or "none"
             listed += nodes.list_item("", nodes.paragraph("", "", self.html(line)))
         return [listed]
 
 
 class Errata(back_matter.FromRegister):
-    """The errata of one weight, a section for each part that has some."""
+    """The errata of one weight, a section for each part that has some; each in a line that unfolds.
+
+    The major ones show what is printed and what is right.
+    """
 
     required_arguments = 1
 
     def run(self):
         (weight,) = self.arguments
-        show = self.line if weight == "wording" else self.full
         sections = []
         for name, entries in slips()[weight].items():
             label = f"{weight}-{name}"
             section = nodes.section(ids=[label], names=[label])
             section += nodes.title("", PARTS[name])
             for entry in entries:
-                section += show(entry)
+                section += self.fold(entry, weight)
             sections.append(section)
         return sections or [nodes.paragraph("", "None in the chapters written so far.")]
 
-    def heading(self, entry: Claim, anchor: str = "") -> str:
-        ledger = f"{self.uri(back_matter.LEDGER)}#claim-{entry.slug}"
-        return f'<a {anchor}href="{ledger}">{escape(entry.number)}</a>'
+    def fold(self, entry: Claim, weight: str) -> list[nodes.Node]:
+        """A slip of wording says in its line what is printed and what is meant."""
+        slip = entry.erratum
+        unsure = slip.grade == "likely"
+        line = self.inline(entry.title)
+        print_and_mend = {
+            "As printed": slip.printed,
+            "Proposed reading" if unsure else "Correction": slip.corrected,
+        }
+        if weight == "wording":
+            line = [*self.inline(slip.printed.strip()), nodes.Text(" → "),
+                    *self.inline(slip.corrected.strip())]  # fmt: skip
+            print_and_mend = {}
+        body = self.told(print_and_mend)
+        why = self.told({"Doubt" if unsure else "Problem": slip.problem, "Evidence": slip.evidence})
+        why.append(self.html(f"<p>{self.places(entry)}</p>"))
+        state = ""
+        if weight == "major":
+            state = " open"
+            opening = self.html('<details class="reason"><summary>Why, and the evidence</summary>')
+            why = [opening, *why, self.html("</details>")]
+        return [
+            self.html(
+                f'<details class="erratum" id="erratum-{entry.slug}"{state}>'
+                f"<summary><b>{escape(entry.number)}</b>: "
+            ),
+            nodes.inline("", "", *line),
+            self.html("</summary>"),
+            *body,
+            *why,
+            self.html("</details>"),
+        ]
 
-    def told(self, entry: Claim, labels: dict[str, str]) -> list[nodes.Node]:
-        """The fields named, each after its label, and the pages where the check runs."""
+    def told(self, labels: dict[str, str]) -> list[nodes.Node]:
+        """The fields that are not empty, each after its label."""
         body = []
         for label, text in labels.items():
             if text := text.strip():
                 told = text if label == "As printed" else sentence(text)
                 body += self.markdown(f"**{label}.** {told}")
-        if links := self.links(entry):
-            running = "The counterexample, running" if entry.needs_counterexample else "The check"
-            body.append(self.html(f"<p>{running}: {links}.</p>"))
         return body
 
-    def full(self, entry: Claim) -> list[nodes.Node]:
-        slip = entry.erratum
-        unsure = slip.grade == "likely"
-        labels = {
-            "As printed": slip.printed,
-            "Doubt" if unsure else "Problem": slip.problem,
-            "Proposed reading" if unsure else "Correction": slip.corrected,
-            "Evidence": slip.evidence,
-        }
-        heading = self.heading(entry, f'id="erratum-{entry.slug}" ')
-        return [
-            self.html(f'<div class="erratum"><p class="erratum-title">{heading}: '),
-            nodes.inline("", "", *self.inline(entry.title)),
-            self.html("</p>"),
-            *self.told(entry, labels),
-            self.html("</div>"),
-        ]
-
-    def line(self, entry: Claim) -> list[nodes.Node]:
-        """A slip of wording, in a line that unfolds."""
-        slip = entry.erratum
-        printed, corrected = slip.printed.strip(), slip.corrected.strip()
-        text = [*self.inline(printed), nodes.Text(" → "), *self.inline(corrected)]
-        opening = f'<details class="erratum" id="erratum-{entry.slug}"><summary>'
-        return [
-            self.html(f"{opening}<b>{escape(entry.number)}</b>: "),
-            nodes.inline("", "", *text),
-            self.html(f"</summary><p>In the ledger: {self.heading(entry)}.</p>"),
-            *self.told(entry, {"Problem": slip.problem, "Evidence": slip.evidence}),
-            self.html("</details>"),
-        ]
+    def places(self, entry: Claim) -> str:
+        """Links to the pages where the check runs, and to the ledger."""
+        ledger = f"{self.uri(back_matter.LEDGER)}#claim-{entry.slug}"
+        line = f'In the ledger: <a href="{ledger}">{escape(entry.number)}</a>.'
+        if links := self.links(entry):
+            running = "The counterexample, running" if entry.needs_counterexample else "The check"
+            line = f"{running}: {links}. {line}"
+        return line
 
 
 def setup(app):

@@ -36,15 +36,18 @@ TAGS = {
     "p.heading": (r"\cardheading{", "}"),
     "p.title": (r"\cardtitle{", "}"),
     "details": (r"\cardbreak{", "}"),
+    "details.protocol": ("", ""),  # a table, which no argument can hold
     "summary": (r"\booksummary{", "}"),
     # the back matter
     "div.claim": ("", r"\par "),
-    "div.claim-entry": (r"\begin{ledgerentry}", r"\end{ledgerentry}"),
-    "div.erratum": (r"\begin{erratum}", r"\end{erratum}"),
-    "p.erratum-title": (r"\erratumtitle{", "}"),
+    "details.claims": ("", ""),
+    "details.claim-entry": (r"\begin{ledgerentry}", r"\end{ledgerentry}"),
+    "details.erratum": (r"\begin{erratum}", r"\end{erratum}"),
+    "details.reason": ("", ""),
 }
 LONG, WIDE = 8, 90  # rows, and letters of a row, that a simple table has at most
 SKIPPED = {"pre", "select", "input", "output", "option", "script", "style", "button"}
+LEFT_OUT = {"dot", "headerlink"}  # between the parts of a card's row; beside a title
 VOID = {"br", "input", "img", "hr"}
 FORMULA = re.compile(r"\\\((.+?)\\\)", re.S)
 
@@ -88,7 +91,7 @@ class Converter(HTMLParser):
 
     def handle_starttag(self, tag, attributes):
         attributes = dict(attributes)
-        if self.skipping or tag in SKIPPED:
+        if self.skipping or tag in SKIPPED or attributes.get("class") in LEFT_OUT:
             self.skipping += tag not in VOID
             return
         if tag == "table":

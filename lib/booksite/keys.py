@@ -4,8 +4,10 @@ It is found by reading the cells, without running them:
 
 - the modules of the library that they import, directly or through others, and the packages around
   these; comments and docstrings do not count (runproofs.book.provenance);
-- the entries of the claims that they check, with the sabotages on their cards;
-- the stored runs that are named there or in a module of experiments which they reach;
+- the entries of the claims that they check, without what these rest on (no cell shows it), with
+  the sabotages on their cards;
+- the stored runs that are named there or in a module of experiments which they reach, with the
+  words beside them (runproofs.book.protocol);
 - the files that are named there by their path from the page, and modules beside the page;
 - the versions of Python and of the numeric packages, SCALE, and where the page lies.
 
@@ -71,12 +73,13 @@ def reach(text: str, folder: Path) -> dict[str, str]:
 
     checked = register().keys() if code.claims_are_computed else code.strings & register().keys()
     for identifier in register() if "register" in code.names else checked:
-        found[identifier] = repr(register()[identifier])
+        on_card = register()[identifier]._replace(uses=None, mentions=())  # these are not
+        found[identifier] = repr(on_card)
     found |= {f"break {identifier}": repr(invitations(identifier)) for identifier in checked}
 
     declared = {module for name, module in modules.items() if name.startswith(EXPERIMENTS)}
     declared |= code.strings
-    for path in RESULTS.glob("*.npz"):
+    for path in [*RESULTS.glob("*.npz"), *RESULTS.glob("*.yml")]:
         if "RESULTS" in code.names or any(path.stem in where for where in declared):
             found[from_book(path)] = _content(path)
     files = {folder / name for name in code.strings if "." in name and len(name) < 200}

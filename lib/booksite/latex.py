@@ -9,6 +9,7 @@ those of the pages. A display that is wider than the paper is made smaller by La
 import re
 from base64 import b64decode
 from collections.abc import Iterator
+from importlib.metadata import version
 from pathlib import Path
 
 from docutils import nodes
@@ -20,13 +21,18 @@ from sphinx_proof.nodes import NODE_TYPES, proof_node, unenumerable_node
 
 from .autodoc import LIBRARY
 from .html_to_latex import Converter, latex, link_to
+from .map import PAGE as MAP
 
 STYLE = Path(__file__).with_name("book.sty")
 FIRST_FRAME = re.compile(r'frames\[0\] = "data:image/png;base64,([^"]+)"')
 ALT = re.compile(r'<img alt="([^"]*)"')
 STATEMENTS = (unenumerable_node, *NODE_TYPES.values())
 EXERCISES = (exercise_node, exercise_enumerable_node, solution_node)
-LEFT_OUT = {LIBRARY: "The list of the library's functions is on the page of this name only."}
+LEFT_OUT = {
+    "book/back/glossary": "The list of terms is on the page of this name only.",
+    MAP: "The map of all claims, and what it answers, is on the page of this name only.",
+}
+LOOKED_UP = {"book/back/ledger", LIBRARY}
 ABOUT = """This is the book on paper. Its pages are notebooks, and there is more on the screen: what
 runs can be changed and run again, what moves moves (here stands its first picture), and the code
 of the checks and of the pictures, which is left out here, opens at a click. Proofs and solutions,
@@ -89,6 +95,7 @@ class Pages(SphinxPostTransform):
 
     def run(self):
         self.leave_out_pages()
+        self.shorten()
         self.parts()
         for node in list(self.document.findall(nodes.raw)):
             if "html" in node["format"]:
@@ -117,10 +124,21 @@ class Pages(SphinxPostTransform):
     # The book ---------------------------------------------------------------------------------
 
     def leave_out_pages(self):
-        for page in self.document.findall(addnodes.start_of_file):
-            if page["docname"].startswith(LIBRARY):
+        """Of the library the list of modules stays, which leads to no page here."""
+        for page in list(self.document.findall(is_file)):
+            if told := LEFT_OUT.get(page["docname"]):
                 section = next(page.findall(nodes.section))
-                section[:] = [section[0], nodes.paragraph("", LEFT_OUT[LIBRARY])]
+                section[:] = [section[0], nodes.paragraph("", told)]
+            elif page["docname"] == LIBRARY:
+                for toc in [n for n in page.findall(nodes.compound) if any(n.findall(is_file))]:
+                    toc.parent.remove(toc)
+                for link in list(page.findall(nodes.reference)):
+                    link.replace_self(link.children)
+
+    def shorten(self):
+        """A shorter edition has not what one looks up on a screen; book.sty says when."""
+        for page in [n for n in self.document.findall(is_file) if n["docname"] in LOOKED_UP]:
+            page.replace_self([latex("\\iffulledition"), page, latex("\\fi")])
 
     def parts(self):
         """The landing page opens the book; its tables of contents become parts."""
@@ -179,7 +197,9 @@ class Pages(SphinxPostTransform):
         if k and is_part(before, "cell_code") and len(before) == 1 and "lines" in before:
             cell["lines"] += before["lines"]
             cell.parent.remove(before)
-        cell.append(latex(f"\\codeleftout{{{cell['lines']}}}"))
+        where = nodes.literal("", f"{page_of(cell)}.md")
+        opening = latex(f"\\codeleftout{{{cell['lines']}}}{{")
+        cell.append(nodes.inline("", "", opening, where, latex("}")))
 
     def anchors(self, node) -> list[nodes.Node]:
         names = dict.fromkeys([*node["ids"], *(id for child in node[:1] for id in child["ids"])])
@@ -242,7 +262,8 @@ class Pages(SphinxPostTransform):
 def write_style(app):
     if app.builder.format == "latex":
         Path(app.outdir).mkdir(parents=True, exist_ok=True)
-        (Path(app.outdir) / STYLE.name).write_bytes(STYLE.read_bytes())
+        style = STYLE.read_text("utf-8").replace("@VERSION@", version("runproofs"))
+        (Path(app.outdir) / STYLE.name).write_text(style, "utf-8")
 
 
 def setup(app):

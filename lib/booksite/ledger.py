@@ -29,11 +29,11 @@ def chapter_page(entry: Claim) -> str:
 
 
 def has_slip(entry: Claim) -> bool:
-    return bool(entry.erratum) and entry.erratum.grade != "extraction artefact"
+    return bool(entry.erratum) and entry.erratum.grade != "extraction artifact"
 
 
 class Ledger(FromRegister):
-    """Without argument the lines of all claims, by chapter; with a chapter its entries."""
+    """Without argument the lines of all claims, by chapter; with a chapter its entries, folded."""
 
     optional_arguments = 1
 
@@ -41,19 +41,17 @@ class Ledger(FromRegister):
         if not self.arguments:
             return [self.html(form()), *(self.lines(chapter) for chapter in CHAPTERS)]
         entries = [e for e in register().values() if e.chapter == self.arguments[0]]
-        return [self.count(entries), *(node for e in entries for node in self.entry(e))]
-
-    def count(self, entries: list[Claim]) -> nodes.Node:
-        counts = Counter(entry.status for entry in entries)
-        told = ", ".join(f"{counts[status]} {status}" for status in STATUSES if counts[status])
-        return nodes.paragraph("", f"{told}.")
+        counted = nodes.paragraph("", f"{told(entries)}.")
+        return [counted, *(node for e in entries for node in self.entry(e))]
 
     def lines(self, chapter: str) -> nodes.section:
         entries = [entry for entry in register().values() if entry.chapter == chapter]
         section = nodes.section(ids=[f"claims-{chapter}"], names=[f"claims-{chapter}"])
-        section += [nodes.title("", CHAPTERS[chapter]), self.count(entries)]
+        section += nodes.title("", CHAPTERS[chapter])
+        section += self.html(f'<details class="claims"><summary>{told(entries)}</summary>')
         for entry in entries:
             section += self.line(entry)
+        section += self.html("</details>")
         return section
 
     def line(self, entry: Claim) -> list[nodes.Node]:
@@ -74,23 +72,28 @@ class Ledger(FromRegister):
     def entry(self, entry: Claim) -> list[nodes.Node]:
         """The heading, the statement, and the evidence; what is planned is announced only."""
         anchor = f"claim-{entry.slug}"
-        opening = f'<div class="claim-entry" id="{anchor}"><p class="title"><b>'
+        opening = f'<details class="claim-entry" id="{anchor}"><summary><b>'
         heading = [
             self.html(f"{opening}{escape(entry.number)}</b> "),
-            nodes.inline("", "", *self.inline(entry.title)),
-            self.html(
-                f"{tags(entry)}"
-                f'<a class="headerlink" href="#{anchor}" title="Link to this claim">#</a></p>'
-            ),
+            nodes.inline("", "", *self.inline(entry.title), classes=["of-fold"]),
+            self.html(f"{tags(entry)}</summary>"),
         ]
         body = [nodes.paragraph("", f"Section {entry.section}, {entry.kind}: planned.")]
         if entry.status != "planned":
             slip = ""
             if has_slip(entry):
                 slip = f' · <a href="{self.uri(ERRATA)}#erratum-{entry.slug}">erratum</a>'
-            about = f"<code>{entry.id}</code> · {entry.kind}, section {escape(entry.section)}{slip}"
+            here = f'<a class="headerlink" href="#{anchor}" title="Link to this claim">#</a>'
+            about = f"<code>{entry.id}</code>{here} · {entry.kind}, "
+            about += f"section {escape(entry.section)}{slip}"
             body = [*self.markdown(entry.statement), evidence(claim=entry.id, about=about)]
-        return [*heading, *body, self.html("</div>")]
+        return [*heading, *body, self.html("</details>")]
+
+
+def told(entries: list[Claim]) -> str:
+    """How many claims have each status."""
+    counts = Counter(entry.status for entry in entries)
+    return ", ".join(f"{counts[status]} {status}" for status in STATUSES if counts[status])
 
 
 def tags(entry: Claim) -> str:
@@ -106,13 +109,14 @@ def spoken(entry: Claim) -> str:
     return " ".join([entry.id, *found])
 
 
+def choice(name: str, label: str, options: list[tuple[str, str]]) -> str:
+    """A filter of these values, each with its words."""
+    shown = "".join(f'<option value="{key}">{escape(text)}</option>' for key, text in options)
+    return f'<select name="{name}" aria-label="{label}">{shown}</select>'
+
+
 def form() -> str:
     """The filters; what they offer is what occurs in the register."""
-
-    def choice(name, label, options):
-        shown = "".join(f'<option value="{key}">{escape(text)}</option>' for key, text in options)
-        return f'<select name="{name}" aria-label="{label}">{shown}</select>'
-
     entries = register().values()
     kinds = sorted({entry.kind for entry in entries})
     statuses = [status for status in STATUSES if any(e.status == status for e in entries)]

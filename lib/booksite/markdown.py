@@ -16,6 +16,8 @@ from typing import NamedTuple
 from docutils import nodes
 from sphinx.util import logging
 
+from .hand import hand
+
 logger = logging.getLogger(__name__)
 
 
@@ -31,6 +33,7 @@ Flow = Iterator[str | Cell]
 
 SKIPPED = (
     nodes.target, nodes.comment, nodes.substitution_definition, nodes.system_message, nodes.colspec,
+    hand,
 )  # fmt: skip
 INLINE = {
     "emphasis": "*{}*", "strong": "**{}**", "literal_emphasis": "*{}*", "literal_strong": "**{}**",
@@ -94,7 +97,7 @@ class Writer:
         yield f"{'#' * max(self.level, 1)} {self.inline(node)}"
 
     def block_paragraph(self, node) -> Flow:
-        yield re.sub(r"^(\s*)([#+>-]|\d+[.)])(?=\s)", r"\1\\\2", self.inline(node))
+        yield re.sub(r"^(\s*\d*)([#+>.)-])(?=\s)", r"\1\\\2", self.inline(node))
 
     block_citation = block_compact_paragraph = block_paragraph
 
@@ -117,7 +120,7 @@ class Writer:
         yield from self.flow(text)
 
     def block_raw(self, node) -> Flow:
-        if node.get("format") == "html" and "in-ledger" not in node["classes"]:
+        if node.get("format") == "html" and not {"in-ledger", "site-only"} & {*node["classes"]}:
             yield links_of_html(node.astext(), self.link)
 
     def block_transition(self, node) -> Flow:
@@ -227,7 +230,7 @@ class Writer:
         """The Markdown of a node and all that is in it, on one line."""
         name = type(node).__name__
         if isinstance(node, nodes.Text):
-            return escaped(" ".join(re.split(r"\s+", str(node))))
+            return escaped(" ".join(re.split(r"\s+", node.astext())))
         if isinstance(node, nodes.math):
             return f"${one_line(node.astext())}$"
         if isinstance(node, nodes.math_block):

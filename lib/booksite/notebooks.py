@@ -140,7 +140,7 @@ def head(app, docname: str) -> str:
     if packed := wheel(app):
         what = f"{home}_static/{packed.name}" if home else packed.name
         lines += [
-            "Its cells run in Python 3.11 or newer, once the library of the book is installed:",
+            "Its cells run in Python 3.11.5 or newer, once the library of the book is installed:",
             f"```\npip install {what}\n```",
             "(in a cell: `%pip install ...`).",
         ]

@@ -2,14 +2,15 @@
 
 import hashlib
 import shutil
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 
 import joblib
 import nbformat
 from jupyter_cache import get_cache
+from jupyter_cache.base import CacheBundleIn
 from jupyter_cache.cache.db import NbCacheRecord
-from jupyter_cache.executors import load_executor
+from jupyter_cache.executors.utils import single_nb_execution
 from jupyter_cache.readers import get_reader
 from sphinx.util import logging
 
@@ -75,27 +76,37 @@ def run_side_by_side(app, env, docnames):
     """Run and cache the pages that will be read; Sphinx would run them one after another.
 
     A page that fails is not cached: Sphinx runs it again, and reports the error.
+
+    Threads wait for kernels; this thread alone stores what they printed, since the cache, when it
+    looks for what is old, forgets a page that another thread stores at that moment.
     """
-    pages = [name for name in docnames if name in env.book_keys]
-    if not pages:
+    cache, waiting = get_cache(cache_folder(app)), {}
+    for name in (name for name in docnames if name in env.book_keys):
+        path = Path(env.doc2path(name))
+        try:
+            stored(cache, path)
+        except KeyError:
+            waiting[name] = path
+    if not waiting:
         return
-    folder = cache_folder(app)
-    for name in pages:
-        get_cache(folder).add_nb_to_project(str(env.doc2path(name)), read_data=READER)
 
-    def run(name):
-        cache, path = get_cache(folder), Path(env.doc2path(name))
-        ran = load_executor("local-serial", cache).run_and_cache(
-            filter_uris=[str(path)], timeout=app.config.nb_execution_timeout
-        )
-        if ran.succeeded and keys({name: path})[name] == env.book_keys[name]:
-            stored(cache, path)[1].write_text(env.book_keys[name], "utf-8")
+    def run(path):
+        notebook, timeout = get_reader(READER)(path), app.config.nb_execution_timeout
+        return single_nb_execution(notebook, path.parent, timeout, allow_errors=False)
 
-    # The work is done by the kernels; here threads wait for them, and an interrupt is not lost.
     cores = joblib.cpu_count()  # those that a container grants, unlike os.cpu_count()
     logger.info("running the pages without stored output, %d at a time ...", cores)
     with ThreadPoolExecutor(cores) as threads:
-        list(threads.map(run, pages))
+        runs = {threads.submit(run, path): name for name, path in waiting.items()}
+        for done in as_completed(runs):
+            if done.exception() or done.result().err:
+                continue
+            name, ran = runs[done], done.result()
+            path, data = waiting[name], {"execution_seconds": ran.time}
+            bundle = CacheBundleIn(ran.nb, str(path), data=data)
+            cache.cache_notebook_bundle(bundle, check_validity=False, overwrite=True)
+            if keys({name: path})[name] == env.book_keys[name]:
+                stored(cache, path)[1].write_text(env.book_keys[name], "utf-8")
 
 
 def notebook_of(app, docname) -> Path:

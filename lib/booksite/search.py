@@ -22,6 +22,25 @@ TERMS = {
     "nuclear norm": "sec:two-layer",
     "dropout": "sec:autoencoders",
     "adversarial training": "a0-algorithm-6",
+    "matrix completion": "sec:completion",
+    "notation": "sec:notation",
+    "CIFAR": "sec:many-classes",
+    "errata": "sec:errata",
+    "erratum": "sec:errata",
+    "how to run": "sec:run",
+    "weight decay": "sec:weight-decay",
+    "batch normalization": "sec:homogeneity",
+    "beyond the thesis": "back:beyond",
+    "nn.Dropout": "sec:your-code",
+    "p = 0.5": "sec:your-code",
+    "p=0.5": "sec:your-code",
+    "p=.5": "sec:your-code",
+    "dropout rate 0.5": "sec:your-code",
+    "false theorem": "sec:errata",
+    "wrong theorem": "sec:errata",
+    "which theorem is false": "sec:errata",
+    "run one page": "sec:run",
+    "homework": "sec:assignments",
 }
 logger = logging.getLogger(__name__)
 
@@ -55,7 +74,7 @@ def anchor(app, entry: Claim) -> tuple[str, str]:
     return chapter_page(entry), f"claim-{entry.slug}"
 
 
-def labelled(app) -> dict[str, tuple[str, str]]:
+def labeled(app) -> dict[str, tuple[str, str]]:
     """The places that have a label."""
     boxes = chain(*places(app).boxes.values())
     labels = app.env.get_domain("std").anonlabels
@@ -69,7 +88,7 @@ def name_statements(app):
         return []
     wanted = [(name, anchor(app, entry)) for entry in register().values()
               for name in sorted(names(entry, places(app).stated.get(entry.id)))]  # fmt: skip
-    labels = labelled(app)
+    labels = labeled(app)
     for term, label in TERMS.items():
         if label in labels:
             wanted.append((term, labels[label]))

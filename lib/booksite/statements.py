@@ -25,7 +25,7 @@ NAMES = (
     "Algorithm|Assumption|Claim|Corollary|Definition|Example|Figure|Footnote|Key Property"
     "|Lemma|Observation|Proposition|Remark|Table|Theorem"
 )
-ONE = r"(?:\d+-[\dIVX]+|[\dHS]\.[A-Z]\b|\d+(?: \(\d\))?)"
+ONE = r"(?:\d+-[\dIVX]+|[\dHS]\.[A-Z]\b|\d+(?!\.?\d)(?: \(\d\))?)"
 NUMBERED = re.compile(rf"\b({NAMES})s? #?({ONE}(?:(?:, | and ){ONE})*)")
 EQUATION = re.compile(
     r"\((\d\.\d+)\)|(?:eq\. |Equation |Display |with )\(?(\d(?:\.\d+)?)\b|^\((\d+)\)$"

@@ -52,7 +52,7 @@ def test_projection_is_the_nearest_point_of_the_ball(seed, eps):
 
 @pytest.mark.parametrize("scale", [1e-300, 1e-200, 1e-160, 1, 1e160, 1e200, 1e300])
 def test_projection_knows_no_scale(scale):
-    """3, 4, 5 at scales whose squares under- or overflow; other radii, and another centre."""
+    """3, 4, 5 at scales whose squares under- or overflow; other radii, and another center."""
     u, x = scale * np.array([[3.0, 4], [0.3, 0.4], [0, 0]]), np.zeros(2)
     expected = scale * np.array([[0.6, 0.8], [0.3, 0.4], [0, 0]])
     np.testing.assert_allclose(margin_attacks.project(u, x, scale), expected, rtol=1e-15)
@@ -81,7 +81,7 @@ def test_points_of_the_ball_come_back_to_the_bit():
     found = margin_attacks.project(u, x, 2)
     np.testing.assert_array_equal(found[inside], u[inside])
     np.testing.assert_allclose(np.linalg.norm(found - x, axis=1)[~inside], 2, rtol=1e-14)
-    each = margin_attacks.project(u[:, None], x[:7], 2)  # every u about seven centres
+    each = margin_attacks.project(u[:, None], x[:7], 2)  # every u about seven centers
     np.testing.assert_array_equal(each[3, 5], margin_attacks.project(u[3], x[5], 2))
 
 

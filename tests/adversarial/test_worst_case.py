@@ -30,7 +30,7 @@ def random_problems(n, m, d, rng):
 
 
 def degenerate_problems(n, m, d, rng):
-    """Small integers: parallel, cancelling and zero rows, centres on kinks and at the origin."""
+    """Small integers: parallel, canceling and zero rows, centers on kinks and at the origin."""
     net = TwoLayerNetwork(
         rng.integers(-2, 3, (n, m, d)), rng.integers(-2, 3, (n, m)), rng.choice([0, 0.5, 1], n)
     )
@@ -62,7 +62,7 @@ def test_plane_and_faces_agree(problems, m, eps):
 
 @pytest.mark.parametrize("m", [30, 400])
 def test_worst_case_of_many_units_is_the_least_along_the_circle(m):
-    """By a scan and a bounded minimization; the centre and the origin besides."""
+    """By a scan and a bounded minimization; the center and the origin besides."""
     net, x, y = random_problems(6, m, 2, np.random.default_rng(m))
     eps = 0.7
     exact = worst_case(net, x, y, eps)

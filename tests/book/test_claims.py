@@ -157,7 +157,7 @@ def test_a_certain_erratum_needs_its_counterexample(capsys):
 
 @pytest.mark.parametrize(
     "slip",
-    [None, erratum("likely"), erratum("extraction artefact"), erratum("certain", "wording")],
+    [None, erratum("likely"), erratum("extraction artifact"), erratum("certain", "wording")],
 )
 def test_nothing_else_is_shown_as_printed(slip):
     leave(positive, control, on=entry(erratum=slip))
@@ -188,8 +188,8 @@ def test_the_card_separates_what_holds_from_what_must_fail(monkeypatch):
     text = re.sub("<[^>]*>", "|", check._repr_html_())
     words = [word.strip() for word in text.split("|") if word.strip()]
     assert words == [
-        "✓", "close", "2e-16 ≤ 1e-12", "must fail, and does", "✗", "as printed", "the print",
-        "false", "Break it:", "drop", "x", "&lt; 1", "on this page\n- x",
+        "✓", "close", "·", "2e-16 ≤ 1e-12", "must fail, and does", "✗", "as printed", "the print",
+        "·", "false", "Break it:", "drop", "x", "&lt; 1", "on this page\n- x",
     ]  # fmt: skip
     assert str(check).splitlines()[-1] == "  break it: drop `x` < 1"
 
@@ -243,7 +243,7 @@ def test_in_the_book_the_card_links_to_ledger_and_errata(monkeypatch):
         (erratum("certain"), True),
         (erratum("certain", "wording"), True),
         (erratum("likely"), True),
-        (erratum("extraction artefact"), False),
+        (erratum("extraction artifact"), False),
         (None, False),
     ],
 )

@@ -68,7 +68,12 @@ def verdict(method, *arguments, **options):
     ],
 )
 def test_each_kind_of_row_can_pass(method, arguments, options):
-    assert verdict(method, *arguments, **options).passed
+    judged = verdict(method, *arguments, **options)
+    assert judged.passed
+    control = method in {"differs", "exceeds", "fails"}
+    assert (judged.control, judged.as_printed) == (control, False)
+    if control:
+        assert verdict(method, *arguments, **options, as_printed=True).as_printed
 
 
 @pytest.mark.parametrize(

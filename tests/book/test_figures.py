@@ -112,8 +112,8 @@ def test_different_animations_have_different_names():
 def test_frames_are_the_pictures_in_order_at_a_small_size():
     first, second = frames(small_animation())
     assert first.shape == (90, 90, 4), "1 inch at 90 dots"
-    coloured = [(np.ptp(picture[..., :3], axis=-1) > 0.1).sum() for picture in (first, second)]
-    assert coloured[0] < 50 < 300 < coloured[1], "a bar of height 0, then of height 1"
+    colored = [(np.ptp(picture[..., :3], axis=-1) > 0.1).sum() for picture in (first, second)]
+    assert colored[0] < 50 < 300 < colored[1], "a bar of height 0, then of height 1"
 
 
 def test_the_layout_stands_still():

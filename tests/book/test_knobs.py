@@ -83,6 +83,12 @@ def test_other_seeds_are_tried(tmp_path):
     assert [line.rsplit(" ", 1)[1] for line in found] == ["8", "9"]
 
 
+def test_cells_run_again_from_the_last_to_the_first(tmp_path):
+    """So none is green only since the one before it has just run again."""
+    (found,) = failures(tmp_path, "count = 0", last="assert count == 0\ncount += 1")
+    assert "run again: AssertionError" in found
+
+
 def test_a_cell_that_does_not_run_twice_is_found(tmp_path):
     (found,) = failures(tmp_path, "size = max(first, 0)", last="max = first")
     assert "as printed, each cell twice: line 11, run again: TypeError" in found

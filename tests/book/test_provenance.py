@@ -40,7 +40,8 @@ def test_a_changed_number_in_a_stored_result_is_refused(stored, name, tmp_path):
     with np.load(stored) as file:
         content = {key: file[key] for key in file.files}
     numbers = content[name].reshape(-1)
-    numbers[np.nanargmax(np.abs(numbers))] *= 1.2 if numbers.dtype.kind == "f" else 2
+    finite = np.where(np.isfinite(numbers), np.abs(numbers), 0)  # a diverged run ends in others
+    numbers[finite.argmax()] *= 1.2 if numbers.dtype.kind == "f" else 2
     np.savez_compressed(path, **content)
     with pytest.raises(ResultError, match=rf"refused: \['{name}'\] are not the arrays once saved"):
         load(path)
@@ -251,8 +252,7 @@ def test_they_lie_where_make_clean_does_not_reach(dry_make):
 # Long runs from before a clean commit was demanded. One that runs again leaves this list.
 UNRECORDED = {
     "figure-3-2", "figure-3-2-exact", "figure-3-3", "figure-3-3-exact", "figure-4-2",
-    "figure-5-2", "figure-5-3-digits", "figure-5-3-wide", "table-4-1", "table-6-1",
-    "table-6-2-digits",
+    "figure-5-3-digits", "figure-5-3-wide", "table-4-1", "table-6-1", "table-6-2-digits",
 }  # fmt: skip
 
 

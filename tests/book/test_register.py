@@ -56,7 +56,7 @@ def test_a_status_is_planned_told_or_checked(tmp_path):
         ("certain", "typo", True),
         ("certain", "wording", False),
         ("likely", "major", False),
-        ("extraction artefact", "typo", False),
+        ("extraction artifact", "typo", False),
     ],
 )
 def test_what_is_certainly_wrong_needs_a_counterexample(tmp_path, grade, weight, needed):

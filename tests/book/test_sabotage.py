@@ -2,6 +2,7 @@
 
 import inspect
 import re
+from pathlib import Path
 
 import pytest
 
@@ -25,7 +26,7 @@ assert regularizer([[1.0]], [[2.0]], factor) == 12, "asserts outside the card do
 ```{{code-cell}} ipython3
 with claim("{claim}", tol=1e-12) as check:
     check("{row}").{judged}
-    check("a neighbour").differs(1, 2, by=0.1)
+    check("a neighbor").differs(1, 2, by=0.1)
 ```
 """
 SEEING = "equal(regularizer([[1.0]], [[2.0]], factor), 4 * 3)"
@@ -163,6 +164,15 @@ def test_a_file_with_a_wrong_field_is_named(tmp_path):
     (tmp_path / "page.yml").write_text("thesis/x:\n- brake: a\n  in: page\n  replace: a\n  by: b\n")
     with pytest.raises(ValueError, match=r"page\.yml, thesis/x: fields are"):
         sabotages(tmp_path)
+
+
+def test_sabotages_come_page_by_page_in_whichever_order_files_do(tmp_path, monkeypatch):
+    for name in "ab":
+        fields = "break: a, in: page, replace: a, by: b"
+        (tmp_path / f"{name}.yml").write_text(f"thesis/x:\n- {{{fields}}}\n")
+    listed = sorted(tmp_path.iterdir(), reverse=True)
+    monkeypatch.setattr(Path, "rglob", lambda folder, pattern: iter(listed))
+    assert [found.page for found in sabotages(tmp_path)] == ["a", "b"]
 
 
 def test_a_claim_without_sabotage_is_missing(monkeypatch):

@@ -1,20 +1,17 @@
 """The page for those who teach: its table is computed, and its syllabi can be taught in order."""
 
-import importlib
 import re
 import shutil
-import sys
 from pathlib import Path
 
 import pytest
+from coursework.tools import course, sources
 
+from booksite.course import HEAD, for_students
 from helpers.books import build
-from helpers.pages import labelled, needs
+from helpers.pages import labeled, needs
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path.append(str(ROOT))  # coursework is no part of the library
-course = importlib.import_module("coursework.tools.course")
-sources = course.sources
 FIRST = "dropout_is_a_regularizer"
 PAGE = (ROOT / "book" / "course" / "index.md").read_text("utf-8")
 PLANS = dict(re.findall(r"^### (\w+) weeks\n(.*?)(?=^##)", PAGE, re.M | re.S))
@@ -59,7 +56,7 @@ def numbers(html):
 def test_minutes_and_marks_are_those_of_the_assignment(forge):
     before = row()
     forge(f"{FIRST}/{FIRST}.md", "name: penalty\npoints: 3", "name: penalty\npoints: 5")
-    forge(f"{FIRST}/notes.md", "| penalty | 20 | 3 |", "| penalty | 12 + 15 | 5 |")
+    forge(f"{FIRST}/notes.md", "| penalty | 40 | 3 |", "| penalty | 32 + 15 | 5 |")
     after = row()
     assert after.minutes == before.minutes + 7
     assert (after.by_tests, after.by_hand) == (before.by_tests + 2, before.by_hand)
@@ -70,9 +67,9 @@ def test_minutes_and_marks_are_those_of_the_assignment(forge):
     [
         (f"{FIRST}.md", "name: penalty\npoints: 3", "name: penalty\npoints: 5"),
         (f"{FIRST}.md", "name: penalty\npoints: 3", "name: prize\npoints: 3"),
-        ("notes.md", "| penalty | 20 | 3 |", "| penalty | 20 | 4 |"),
-        ("notes.md", "| proof | 15 | 4 (by hand) |", "| proof | 15 | 4 |"),
-        ("notes.md", "| penalty | 20 | 3 |", "| penalty | some | 3 |"),
+        ("notes.md", "| penalty | 40 | 3 |", "| penalty | 40 | 4 |"),
+        ("notes.md", "| proof | 30 | 4 (by hand) |", "| proof | 30 | 4 |"),
+        ("notes.md", "| penalty | 40 | 3 |", "| penalty | some | 3 |"),
     ],
 )
 def test_notes_that_do_not_fit_the_questions_are_an_error(forge, file, old, new):
@@ -87,6 +84,10 @@ def test_an_assignment_without_a_place_fails_the_build(forge, tmp_path):
     assert message in built(tmp_path)[0]
 
 
+def test_the_columns_fill_the_page():
+    assert sum(HEAD.values()) == 100  # per cent
+
+
 def test_the_table_shows_the_numbers_and_their_sums(forge, tmp_path):
     shown = numbers(built(tmp_path)[1])
     total = shown.pop("all")
@@ -94,6 +95,55 @@ def test_the_table_shows_the_numbers_and_their_sums(forge, tmp_path):
     one = row()
     assert shown[one.title] == [one.minutes, one.by_tests, one.by_hand]
     assert total == [sum(column) for column in zip(*shown.values(), strict=True)]
+
+
+@pytest.mark.parametrize("one", course.assignments(), ids=lambda one: one.name)
+def test_each_assignment_has_a_page_with_its_title_and_what_to_read_before(one):
+    path = ROOT / "book" / "course" / f"{one.name}.md"
+    assert f"\n# {one.title}\n\n```{{assignment}} {one.name}\n" in path.read_text("utf-8")
+    assert needs(path) == one.before
+
+
+def lines(*texts):
+    return {line.strip() for text in texts for line in text.splitlines()}
+
+
+def answers(source):
+    """The lines of solutions and tests that stand nowhere else."""
+    found, given = set(), [cell.source for cell in source.given]
+    for question in source.questions:
+        given += question.text
+        found |= lines(*question.hidden_tests, *question.visible_tests)
+        for cell in question.solution:
+            inside = re.findall(r"# BEGIN SOLUTION\n(.*?)# END SOLUTION", cell.source, re.S)
+            inside += re.findall(r"^.*# SOLUTION$", cell.source, re.M)
+            found |= lines(*inside) if cell.cell_type == "code" else lines(cell.source)
+    return found - lines(*given)
+
+
+@pytest.mark.parametrize("name", sources.names())
+def test_a_page_has_each_question_and_no_answer(name, monkeypatch):
+    """`make test-coursework` looks for parts of lines, in all of the site."""
+
+    def shown():
+        return "\n".join(text for _, text in for_students(source))
+
+    source = sources.read(name)
+    assert len(answers(source)) > 50
+    for question in source.questions:
+        assert question.text[0] in shown()
+        assert f'grader.check("{question.name}")' in shown() or question.manual
+    assert not answers(source) & lines(shown())
+    monkeypatch.setattr("booksite.course.starter", lambda code: code)
+    assert answers(source) & lines(shown())
+
+
+def test_a_page_is_in_sections(tmp_path):
+    (tmp_path / "index.md").write_text(f"# Page\n\n```{{assignment}} {FIRST}\n```\n", "utf-8")
+    html = (build(tmp_path)[0] / "index.html").read_text("utf-8")
+    assert "<h2>1. Predict" in html
+    assert "mean_output" in html
+    assert "BEGIN" not in html
 
 
 def weeks(plan):
@@ -112,7 +162,7 @@ def weeks(plan):
 @pytest.mark.parametrize(("plan", "length"), [("Four", 4), ("Eight", 8), ("Twelve", 12)])
 def test_a_plan_can_be_taught_in_its_order(plan, length):
     """Nothing is read before what it needs, nor what an assignment lets students find before it."""
-    page, read = labelled(), set()
+    page, read = labeled(), set()
     words = {one.name: one for one in course.assignments()}
     assert len(weeks(plan)) == length
     for pages, names in weeks(plan):

@@ -25,3 +25,5 @@ def test_pictures_keep_their_place(tmp_path):
     assert deferred.unhurried(small, paths) == small.replace("<img ", '<img loading="lazy" ')
     other = '<img src="https://example.org/b.png"><img src="data:image/png;base64,x">'
     assert deferred.unhurried(other, paths) == other
+    for same in ('<img alt="x" src="c.png" />', '<img loading="lazy" src="b.png" />'):
+        assert deferred.unhurried(same, paths) == same

@@ -107,6 +107,7 @@ EDITS = [  # what is edited, from what, to what, and the pages that then run
     ("book/sabotage/ours.yml", "halve it", "double it", {"ours"} | COMPUTED | READERS),
     ("book/results/figure-0-1.npz", "first", "second", {"stored", "every", "by_name"} | READERS),
     ("book/results/figure-0-2.npz", "", "new", READERS),
+    ("book/results/figure-0-1.yml", "", "of: us", {"stored", "every", "by_name"} | READERS),
     ("book/plain.md", "# plain", "# changed", READERS),
     ("book/reads.md", "# reads", "# changed", READERS),
     ("book/plain.md", "{code-cell}", "{code-cell}\n:tags: [skip-execution]", {"plain"} | READERS),
@@ -216,8 +217,8 @@ def test_modules_of_theory_read_no_file_and_import_nothing_by_name():
         "data.py": {"open", "os", "pathlib"},  # HEURISTICS_DATA
         "reproductions/__init__.py": {"importlib", "import_module"},
     }
-    machinery = ("claims", "experiments", "knobs", "provenance", "register", "results", "runner",
-                 "sabotage", "saboteur")  # fmt: skip
+    machinery = ("claims", "experiments", "knobs", "protocol", "provenance", "register", "results",
+                 "runner", "sabotage", "saboteur")  # fmt: skip
     skipped = {"reproductions/__main__.py", *(f"book/{name}.py" for name in machinery)}
     for path in (LIB / "runproofs").rglob("*.py"):
         name = path.relative_to(LIB / "runproofs").as_posix()

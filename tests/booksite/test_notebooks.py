@@ -2,9 +2,13 @@
 
 import json
 import re
+from types import SimpleNamespace
 
 import nbformat
 import pytest
+from docutils import nodes
+from docutils.core import publish_doctree
+from sphinx import addnodes
 
 from booksite import lab, markdown
 from booksite.notebooks import FOR_LAB, inside
@@ -199,6 +203,92 @@ def test_links_of_html_lead_on_or_are_their_text():
     assert markdown.links_of_html(html, lambda href: None) == "<p>one two</p>"
 
 
+RST = """
+- one
+
+  more
+- two
+
+3. third
+#. fourth
+
+term
+    What *it* is.
+
+..
+
+    Said by ``x``.
+
+======  =====
+left    right
+======  =====
+a       ``b``
+======  =====
+
++---+---+
+| c | d |
++---+---+
+
+1) a list
+
+\\2. not so this
+
+::
+
+   plain
+"""
+
+
+def test_what_docutils_reads_is_written():
+    """Lists, terms, quotations, tables with a head and without one, code of no language."""
+    document = publish_doctree(RST, settings_overrides={"report_level": 5})
+    assert markdown.Writer(lambda *_: None, lambda *_: "").blocks(document) == (
+        "- one\n  \n  more\n- two\n\n"
+        "3. third\n4. fourth\n\n"
+        "- **term**\n  \n  What *it* is.\n\n"
+        "> Said by `x`.\n\n"
+        "| left | right |\n| --- | --- |\n| a | `b` |\n\n"
+        "|  |  |\n| --- | --- |\n| c | d |\n\n"
+        "1. a list\n\n"
+        "2\\. not so this\n\n"
+        "```\nplain\n```"
+    )
+
+
+def test_what_has_no_markdown_is_left_out_and_named(monkeypatch):
+    said = []
+    warn = SimpleNamespace(warning=lambda text, name, location: said.append(text % name))
+    monkeypatch.setattr(markdown, "logger", warn)
+    page = nodes.section("", nodes.sidebar("", nodes.paragraph("", "Aside.")), nodes.Text("Text."))
+    assert markdown.Writer(lambda *_: None, lambda *_: "").blocks(page) == "Text."
+    assert said == ["no Markdown for sidebar"]
+
+
+def test_a_function_is_its_signature_without_the_link_and_its_text():
+    signature = addnodes.desc_signature()
+    signature += [addnodes.desc_name("", "rate"), addnodes.desc_addname("", "(x)")]
+    signature += nodes.reference("", "[source]")
+    text = addnodes.desc_content("", nodes.paragraph("", "Half of x."))
+    entry = nodes.section("", addnodes.desc("", signature, text))
+    written = markdown.Writer(lambda *_: None, lambda *_: "").blocks(entry)
+    assert written == "**`rate(x)`**\n\nHalf of x."
+
+
+@pytest.mark.parametrize(
+    ("form", "classes", "expected"),
+    [
+        ("html", [], "<b>a</b>"),
+        ("html", ["site-only"], ""),
+        ("html", ["in-ledger", "x"], ""),
+        ("latex", [], ""),
+    ],
+)
+def test_html_of_a_page_is_kept_unless_only_the_site_can_use_it(form, classes, expected):
+    raw = nodes.raw("", "<b>a</b>", format=form, classes=classes)
+    written = markdown.Writer(lambda *_: None, lambda *_: "").blocks(nodes.section("", raw))
+    assert written == expected
+
+
 # Copies -----------------------------------------------------------------------------------------
 
 
@@ -247,3 +337,17 @@ def test_what_a_reader_changed_is_kept(renew, tmp_path):
 def test_a_file_of_the_reader_is_no_copy(renew, tmp_path):
     write(tmp_path / "copies" / "a.ipynb", "mine")
     assert renew("a = 1") == ([], ["a.ipynb"])
+
+
+def test_make_lab_says_what_it_did(tmp_path, capsys):
+    with pytest.raises(SystemExit, match="make book"):
+        lab.main(tmp_path)
+    write(tmp_path / lab.FOR_LAB / "a.ipynb", "a = 1")
+    lab.main(tmp_path)
+    assert f"{tmp_path / 'lab'}: 1 notebooks are new." in capsys.readouterr().out
+    write(tmp_path / "lab" / "a.ipynb", "a = 3")
+    write(tmp_path / lab.FOR_LAB / "a.ipynb", "a = 2")
+    lab.main(tmp_path)
+    said = capsys.readouterr().out
+    assert ": 0 notebooks are new." in said
+    assert "Kept as you changed them, though their pages have changed since: a.ipynb." in said

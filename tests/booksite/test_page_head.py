@@ -6,10 +6,12 @@ from graphlib import TopologicalSorter
 import jupytext
 import pytest
 import yaml
+from docutils import nodes
 from jupytext.config import load_jupytext_configuration_file
 
+from booksite import page_head
 from helpers.books import build
-from helpers.pages import PAGES, labelled, needs
+from helpers.pages import PAGES, labeled, needs
 from runproofs.book.register import BOOK
 
 HEAD = """---
@@ -40,6 +42,26 @@ $$b$$
 print(6 * 7)
 ```
 """
+
+
+@pytest.mark.parametrize(
+    ("node", "count"),
+    [
+        (nodes.paragraph("", "Half of it - or 2."), 5),
+        (nodes.math("", "a + b"), 1),
+        (nodes.math_block("", "a + b"), 10),
+        (nodes.literal_block("", "a b"), 0),
+        (nodes.raw("", "a b"), 0),
+        (nodes.comment("", "a b"), 0),
+        (nodes.container("", nodes.Text("a b"), nb_element="cell_code"), 0),
+        (nodes.container("", nodes.Text("a b"), nb_element="other"), 2),
+        (nodes.container("", nodes.Text("a b"), classes=["dropdown"]), 0),
+        (nodes.container("", nodes.Text("a b"), design_component="dropdown"), 0),
+        (nodes.section("", nodes.paragraph("", "a b"), nodes.paragraph("", "c")), 3),
+    ],
+)
+def test_words_that_are_seen(node, count):
+    assert page_head.words(node) == count
 
 
 def lines(folder, mode):
@@ -83,7 +105,7 @@ def test_a_page_needs_what_its_words_say(path):
 
 
 def test_no_page_needs_itself_in_the_end():
-    page = labelled()
+    page = labeled()
     graph = {path: [page[label] for label in needs(path)] for path in PAGES}
     assert len([*TopologicalSorter(graph).static_order()]) == len(PAGES)
 
@@ -91,7 +113,7 @@ def test_no_page_needs_itself_in_the_end():
 def test_teachers_are_told_which_chapters_begin_without_another():
     advice = (BOOK / "index.md").read_text("utf-8").split("begin without any other: ")[1]
     alone, others = (re.findall(r"`(ch:.*?)`", part) for part in advice.split(". ", 1))
-    page = labelled()
+    page = labeled()
     assert len(alone) == 5
     assert [label for label in alone if needs(page[label])] == []
     assert all(needs(page[label]) for label in others[:2])

@@ -7,6 +7,7 @@ from xml.etree import ElementTree
 
 import pytest
 from docutils import nodes
+from docutils.utils import new_document
 
 from booksite import launch, meta_tags, publishing
 from helpers.books import build
@@ -197,3 +198,29 @@ def test_a_description_is_whole_sentences_of_plain_text(text, said):
     found = meta_tags.description(nodes.container("", section))
     assert found == said
     assert len(found) <= meta_tags.LONGEST
+
+
+def described(*paragraphs):
+    """The description of a page with these paragraphs, after one of a class of its own."""
+    document = new_document("page")
+    section = nodes.section("", nodes.title("", "A page"), nodes.paragraph("", "x", classes=["y"]))
+    section += [nodes.paragraph("", "", *parts) for parts in paragraphs]
+    document += section
+    return meta_tags.description(document)
+
+
+def test_a_description_has_whole_sentences_that_plain_text_can_say():
+    short, long = "A short one.", "B" + 78 * "b" + "."  # 80 letters
+    unsaid = nodes.math("", r"\sum_i x_i")
+    assert described([nodes.Text(short)]) == short
+    assert described([nodes.Text("It is "), unsaid, nodes.Text(". " + short)]) == short
+    assert described([nodes.Text(long + " It is "), unsaid, nodes.Text(". " + short)]) == long
+    text = long[1:] + " It is "  # a letter less: too little to stop at
+    assert described([nodes.Text(text), unsaid, nodes.Text(". " + short)]) == f"{long[1:]} {short}"
+    assert described([nodes.Text(f"{long} {long}"), nodes.Text(" " + long)]) == f"{long} {long}"
+    assert described([nodes.Text(f"By J. Doe {long}")]) == f"By J. Doe {long}"
+    words = "word " * 60
+    cut = described([nodes.Text(words)])
+    assert cut == "word " * 39 + "…"
+    exact = "w" * 199 + "."
+    assert described([nodes.Text(exact)]) == exact

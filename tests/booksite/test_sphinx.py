@@ -2,6 +2,8 @@
 
 import re
 import shutil
+import time
+from pathlib import Path
 from types import SimpleNamespace
 
 import joblib
@@ -9,10 +11,13 @@ import nbformat
 import pytest
 from docutils import nodes
 from docutils.utils import new_document
+from jupyter_cache.cache.db import NbCacheRecord
+from jupyter_cache.executors.utils import ExecutionResult
 from myst_nb.core.execute.base import ExecutionError
 from PIL import Image
 
-from booksite import back_matter, cells, errata, ledger
+from booksite import back_matter, cells, errata, ledger, outputs
+from booksite.keys import keys
 from helpers import books
 from runproofs.book.register import Erratum
 
@@ -140,7 +145,7 @@ def test_a_picture_without_alt_text_is_a_warning(build):
 
 
 def entry_of(html, slug):
-    pattern = f'<div class="claim-entry" id="claim-{slug}".*?(?=<div class="claim-entry|$)'
+    pattern = f'<details class="claim-entry" id="claim-{slug}".*?(?=<details class="claim-entry|$)'
     return re.search(pattern, html, re.S)[0]
 
 
@@ -167,7 +172,9 @@ def test_the_errata_show_written_chapters_by_weight(build):
 
 
 def test_every_erratum_shows_what_is_printed_and_its_evidence(build):
-    entries = re.findall(r'<div class="erratum">.*?</div>', build[1], re.S)
+    entries = re.findall(
+        r'<details class="erratum" .*?</details>', build[1].split("<p>Wording</p>")[0], re.S
+    )
     assert len(entries) > 50
     for entry in entries:
         for label in ("As printed", "Evidence"):
@@ -185,10 +192,10 @@ def test_the_errata_stand_in_the_order_of_the_text_and_are_counted(build):
         for entries in parts.values():
             assert sorted(entries, key=errata._section) == entries
     text = re.sub("<[^>]+>", "", build[1])
-    for weight in ("major", "question", "typo"):
+    for weight, first in {"major": "Theorem 3", "question": "Chapter", "typo": "Chapter"}.items():
         inside = re.findall(f'<section id="{weight}-.*?</section>', build[1], re.S)
         shown = sum(part.count('id="erratum-') for part in inside)
-        assert f"{errata.WEIGHTS[weight]} ({shown}): Chapter" in text
+        assert f"{errata.WEIGHTS[weight]} ({shown}): {first}" in text
 
 
 def test_a_narrative_is_told_and_a_slip_of_wording_is_a_line(tmp_path, monkeypatch):
@@ -205,7 +212,7 @@ def test_a_narrative_is_told_and_a_slip_of_wording_is_a_line(tmp_path, monkeypat
     entry = entry_of(html, "thesis-lemma-2")
     assert '<span class="tag">told</span>' in entry
     assert "checked on" not in entry
-    assert re.search(r"<p>\d+ checked, 2 told\.</p>", html)
+    assert re.search(r"<summary>\d+ checked, 2 told</summary>", html)
     line = html.split("<p>Wording</p>")[1].split('id="erratum-thesis-lemma-2"')[1]
     line, reason = line.split("</details>")[0].split("</summary>")
     assert re.search(r"Lemma 2</b>: .*an <em>upper</em> bound → a lower bound", line)
@@ -237,6 +244,33 @@ def test_as_many_pages_run_at_once_as_a_container_has_cores(tmp_path, monkeypatc
     monkeypatch.setattr(joblib, "cpu_count", lambda: 3)
     log, _ = run(tmp_path, "print(6 * 7)")
     assert "running the pages without stored output, 3 at a time" in log
+
+
+def test_pages_that_end_at_the_same_moment_are_all_stored(tmp_path, monkeypatch):
+    """While the cache looks for what is old (truncate_caches) no other page comes in."""
+
+    def slowly(keep, db):
+        kept = [record.pk for record in NbCacheRecord.records_all(db)]
+        time.sleep(0.05)
+        return [record.pk for record in NbCacheRecord.records_all(db) if record.pk not in kept]
+
+    def at_once(notebook, *arguments, **options):
+        return ExecutionResult(notebook, None, 0.0)
+
+    monkeypatch.setattr(NbCacheRecord, "records_to_delete", slowly)
+    monkeypatch.setattr(outputs, "single_nb_execution", at_once)
+    names = [f"page-{k}" for k in range(12)]
+    for name in names:
+        (tmp_path / f"{name}.md").write_text(PAGE.replace("# A page", f"# {name}"), "utf-8")
+        with (tmp_path / f"{name}.md").open("a") as page:
+            page.write(f"```{{code-cell}} ipython3\nprint('{name}')\n```\n")
+    config = SimpleNamespace(nb_execution_cache_path=tmp_path / "cache", nb_execution_timeout=9)
+    paths = {name: tmp_path / f"{name}.md" for name in names}
+    env = SimpleNamespace(book_keys=keys(paths), doc2path=paths.get)
+    outputs.run_side_by_side(SimpleNamespace(config=config), env, names)
+    cache = outputs.get_cache(tmp_path / "cache")
+    for name, path in paths.items():
+        assert outputs.stored(cache, path)[1].read_text("utf-8") == env.book_keys[name]
 
 
 def published(folder):
@@ -343,3 +377,21 @@ def test_a_picture_without_words_is_a_warning(monkeypatch):
     document += nodes.image(uri="3.png")
     cells.demand_alt_text(None, document)
     assert said == [f"an image without alt text: {k}.png" for k in (0, 1, 3)]
+
+
+def test_the_digest_of_the_register_is_of_its_files_in_whichever_order(tmp_path, monkeypatch):
+    for name in "ab":
+        (tmp_path / f"{name}.yml").write_text(name)
+    listed = sorted(tmp_path.iterdir())
+
+    def digest():
+        config = SimpleNamespace()
+        outputs.note_register(None, config)
+        return config.book_register
+
+    monkeypatch.setattr(Path, "glob", lambda folder, pattern: listed)
+    before = digest()
+    listed.reverse()
+    assert digest() == before
+    (tmp_path / "a.yml").write_text("c")
+    assert digest() != before

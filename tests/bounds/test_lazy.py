@@ -57,6 +57,15 @@ def test_lambda_by_hand():
     assert lazy.theorem_14_lambda(0.2, 0.4, 10, 100, 8) == pytest.approx(by_hand, rel=1e-14)
 
 
+def test_the_ends_of_the_ranges_belong_to_them():
+    at_end = lazy.lemma_13_lambda(0.2, 0.4, 10, 60)  # delta = 6 T
+    assert at_end == pytest.approx(5 * log(8) / 0.2, rel=1e-14)
+    for T in (0.5, 0.7):  # 2 eta T = 1, and a little more
+        m = lazy.theorem_14_width(0.1, 1, T, 1)
+        found = lazy.theorem_14_lambda(0.1, 1, T, m, lazy.start_radius(1, m))
+        assert m == pytest.approx(2401 * found**2 / 0.1**6, rel=1e-12)
+
+
 def test_lambda_vanishes_for_tiny_steps():
     """The second counterexample to the printed Theorem 14, which has no 2 eta T >= 1."""
     c = lazy.start_radius(2, 50)
@@ -122,6 +131,7 @@ def test_right_hand_sides_by_hand():
     np.testing.assert_allclose(
         lazy.theorem_15_constants(lazy.FREEDMAN), [9.841711, 7.099294], atol=1e-6
     )
+    assert lazy.theorem_15_constants(0.5) == pytest.approx((2 * LN2, 1), rel=1e-14)
     k = 1 / (1 - exp(-1))
     assert lazy.certificate(3, 10, exp(-2)) == pytest.approx(k * (6 * LN2 + 4) / 10, rel=1e-12)
     assert lazy.mistake_certificate(3, 10, exp(-2)) == pytest.approx(k / 2, rel=1e-12)
@@ -144,6 +154,21 @@ def test_the_failure_probability_of_the_concentration_step(rate, inflation):
     assert binom.pmf(heads, T, rate)[plain].sum() > 0.4
 
 
+@pytest.mark.parametrize("inflation", [1.1, lazy.SUPERMARTINGALE])
+def test_a_failure_at_any_time_by_all_paths(inflation):
+    p, delta, steps = np.array([[0.03, 0.2], [0.5, 0.9]]), 0.4, 10
+    tosses = (np.arange(2**steps)[:, None] >> np.arange(steps) & 1).astype(float)
+    ones, times = tosses.cumsum(1), np.arange(1, steps + 1)
+    bound = lazy.concentration(ones, delta, largest=1, inflation=inflation)
+    ever = (times * p[..., None, None] > bound).any(-1)
+    law = np.where(tosses, p[..., None, None], 1 - p[..., None, None]).prod(-1)
+    expected = (law * ever).sum(-1)
+    found = lazy.concentration_failure(p, delta, steps, inflation=inflation)
+    np.testing.assert_allclose(found, expected, rtol=1e-12)
+    assert expected.max() > 0.1
+    assert lazy.concentration_failure(0, delta, steps, inflation=inflation) == 0
+
+
 test_each_error_is_one_sentence = refusals(
     (lambda: lazy.kappa(0), "step_size must be larger than 0, but it was 0.0."),
     (lambda: lazy.kappa(1, -1), "N must be at least 0, but it was -1.0."),
@@ -162,6 +187,9 @@ test_each_error_is_one_sentence = refusals(
     ),
     (lambda: lazy.concentration(1, 1), "delta must be larger than 0 and below 1, but it was 1.0."),
     (lambda: lazy.concentration(-1, 0.1), "total must be at least 0, but it was -1.0."),
+    (lambda: lazy.concentration_failure(1.1, 0.1, 5), "p must be at least 0 and at most 1, but"),
+    (lambda: lazy.concentration_failure(0.1, 0.1, 0), "steps must be an integer that is at least"),
     (lambda: lazy.theorem_15(1, 1, 1, 0), "delta must be larger than 0 and .* it was 0.0."),
+    (lambda: lazy.theorem_15_constants(0), "inflation must be larger than 0, but it was 0.0."),
     (lambda: lazy.certificate(1, 0, 0.1), "T must be larger than 0, but it was 0.0."),
 )

@@ -89,6 +89,7 @@ def complaints(context, root, home, name):
         found += seen["complaints"] + _broken_links(seen["links"], root, home)
         page.set_viewport_size(PHONE)
         found += page.evaluate(f"({PROBE}).overflow()")
+        found += page.evaluate(f"({PROBE}).illegible()")
     disk = root.as_uri() + "/"
     with visit(context, disk, name) as (_, found_on_disk):
         found = [what.replace(home, "") for what in found]

@@ -23,6 +23,14 @@ def context():
         browser.close()
 
 
+@pytest.fixture
+def page(request, context, home):
+    """The page that the test's module names PAGE, on which nothing may go wrong."""
+    with browse.visit(context, home, request.module.PAGE) as (page, found):
+        yield page
+        assert found == []
+
+
 @pytest.fixture(scope="session")
 def home(pytestconfig):
     """The address at which the built site is served."""

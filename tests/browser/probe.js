@@ -79,7 +79,8 @@
     });
 
   const links = () =>
-    [...document.querySelectorAll("a[href]")].map((a) => [short(a.textContent), a.href]);
+    [...document.querySelectorAll("a[href]")].map((a) =>
+      [short(a.textContent), new URL(a.getAttribute("href"), document.baseURI).href]);
 
   const content = () => ({ complaints: [...math(), ...images()], links: links() });
 
@@ -112,5 +113,15 @@
     return [`overflow: ${scrollWidth} px wide on a screen of ${clientWidth} px: ${named}`];
   };
 
-  return { settle, content, overflow };
+  // Pictures whose smallest text has less than 7 px here; booksite.legible says which width they need.
+  const illegible = () =>
+    [...document.querySelectorAll(".bd-article .cell_output img")]
+      .filter((picture) => picture.checkVisibility({ visibilityProperty: true }))
+      .filter((picture) => {
+        const least = parseFloat(picture.style.getPropertyValue("--least"));
+        return !(picture.getBoundingClientRect().width > least - 1);
+      })
+      .map((picture) => `text below 7 px in a picture: "${short(picture.alt)}"`);
+
+  return { settle, content, overflow, illegible };
 })()

@@ -9,7 +9,7 @@ from axe_playwright_python.base import AXE_SCRIPT
 from browser import browse
 
 GRAVE = {"serious", "critical"}
-# What MathJax draws in a sentence is MathJax's; the parts of a block of code have a few colours,
+# What MathJax draws in a sentence is MathJax's; the parts of a block of code have a few colors,
 # and each is looked at once: both spare the judge nine tenths of the elements of a page.
 UNFOLD = """() => {
   for (const folded of document.querySelectorAll("details")) folded.open = true;
@@ -23,10 +23,8 @@ UNFOLD = """() => {
       if (seen.size === seen.add(part.className).size) part.replaceWith(part.textContent);
   }
 }"""
-JUDGE = """async (rules) => {
-  const options = { resultTypes: ["violations"], preload: false };
-  if (rules.length) options.runOnly = rules;
-  const { violations } = await axe.run(options);
+JUDGE = """async () => {
+  const { violations } = await axe.run({ resultTypes: ["violations"], preload: false });
   return violations.map(({ id, impact, nodes }) => [id, impact, nodes.length, nodes[0].html]);
 }"""
 DARK = "document.documentElement.dataset.theme = 'dark'"
@@ -48,12 +46,13 @@ def complaints(context, home, name):
         page.add_style_tag(content="* { transition: none !important; animation: none !important }")
         page.evaluate(UNFOLD)
         page.evaluate(AXE_SCRIPT)
-        light = page.evaluate(JUDGE, [])
+        light = page.evaluate(JUDGE)
         page.evaluate(DARK)
-        dark = [["dark: " + id, *more] for id, *more in page.evaluate(JUDGE, ["color-contrast"])]
+        known = {rule for rule, *_ in light if rule != "color-contrast"}
+        dark = [found for found in page.evaluate(JUDGE) if found[0] not in known]
     return [
         f"{rule}, {count} times: {' '.join(first.split())[:160]}"
-        for rule, impact, count, first in light + dark
+        for rule, impact, count, first in light + [[f"dark: {rule}", *more] for rule, *more in dark]
         if impact in GRAVE
     ]
 

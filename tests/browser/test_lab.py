@@ -105,7 +105,7 @@ def test_from_the_first_notebook_to_a_card(context, pytestconfig, copies):
         first = page.locator(".jp-NotebookPanel:visible")
         first.locator("h1", has_text="Proofs You Can Run").wait_for(timeout=90_000)
         assert not RAW.search(first.locator(".jp-Notebook").inner_text())
-        first.locator("a", has_text=CHAPTER).first.click()
+        first.locator("a:visible", has_text=CHAPTER).first.click()
         chapter = page.locator(".jp-NotebookPanel:visible")
         chapter.locator("h1", has_text=CHAPTER).wait_for(timeout=60_000)
         assert not RAW.search(chapter.locator(".jp-Notebook").inner_text())
@@ -117,6 +117,9 @@ def test_from_the_first_notebook_to_a_card(context, pytestconfig, copies):
             if card.count() and card.is_visible():
                 break
         assert "must fail, and does" in card.inner_text()
+        rows = card.locator("li").all_inner_texts()
+        assert len(rows) > 1
+        assert [row for row in rows if not re.fullmatch(r"[✓✗] \S.* · \S.*", row, re.S)] == []
         assert chapter.locator(".jp-OutputArea-output[data-mime-type*='stderr']").count() == 0
         page.keyboard.press("Control+s")
         page.wait_for_timeout(2000)

@@ -53,6 +53,13 @@ def test_a_cut_formula_scrolls_by_keys_and_fades_at_the_other_side(page):
     )
 
 
+def test_what_fits_again_does_not_fade(page):
+    for width in (330, 180, 1280):
+        page.set_viewport_size({"width": width, "height": 900})
+        page.wait_for_timeout(300)
+        assert page.locator("span.math mjx-container[data-cut]:not(.wide)").count() == 0
+
+
 def test_formulas_are_no_stops_of_the_tab_key(page):
     assert page.locator("mjx-container").count() > 100
     assert page.locator("mjx-container[tabindex='0']:not([data-cut])").count() == 0
@@ -196,3 +203,18 @@ def test_small_words_of_the_theme(page, home, pytestconfig):
     page.goto(home + "book/index.html")
     assert page.title() == "Proofs You Can Run"
     assert not (browse.site(pytestconfig) / "prf-prf.html").exists()
+
+
+CUT_PICTURES = """() => [...document.querySelectorAll(".frame")]
+    .filter((frame) => frame.checkVisibility())
+    .map((frame) => [frame.scrollWidth > frame.clientWidth + 1, frame.dataset.cut ?? ""])"""
+
+
+@pytest.mark.parametrize("size", [browse.DESKTOP, browse.PHONE])
+def test_a_picture_too_wide_for_a_phone_scrolls_in_its_frame(page, size):
+    page.set_viewport_size(size)
+    page.wait_for_timeout(300)
+    frames = page.evaluate(CUT_PICTURES)
+    assert any(cut for cut, _ in frames) == (size == browse.PHONE)
+    for cut, sides in frames:
+        assert sides == ("right" if cut else "")

@@ -24,6 +24,12 @@ HALF = r"\frac{1}{2} \text{ if } x > 0"
 WIDE = '<div class="wide" style="width: 600px">wide</div>'
 
 
+def drawn(style):
+    """A picture that a cell draws, on a page of the book."""
+    image = f'<img src="{PIXEL}" alt="a curve" style="{style}">'
+    return f'<article class="bd-article"><p class="cell_output">{image}</p></article>'
+
+
 @pytest.fixture
 def complaints(context, tmp_path):
     """Build a site from the bodies of its pages and return what is said of page.html."""
@@ -47,6 +53,7 @@ def test_faultless_page(complaints):
         <a href="#start">a</a> <a href="#">b</a> <a href="other.html#%CE%B8">c</a>
         <a href="https://example.org/unvisited">d</a> <a href="mailto:a@example.org">e</a>
         <div style="overflow-x: auto">{WIDE}</div>
+        {drawn("--least: 300px; width: 300px")}
         <div style="visibility: hidden; height: 0; overflow: hidden">{WIDE}</div>
         <script>console.log("a remark"); console.warn("a warning")</script>
     """
@@ -133,6 +140,11 @@ def test_faultless_page(complaints):
             '<b style="display: inline-block; width: 500px"></b></p>',
             'overflow: 508 px wide on a screen of 390 px: <b> ""',
         ),
+        (
+            drawn("--least: 300px; width: 290px"),
+            'text below 7 px in a picture: "a curve"',
+        ),
+        (drawn("width: 300px"), 'text below 7 px in a picture: "a curve"'),
     ],
 )
 def test_one_fault(complaints, body, complaint):

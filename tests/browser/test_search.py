@@ -19,6 +19,17 @@ FIRST = "#search-results li a"
         ("co-adaptation", "book/ch4_generalization/relu_networks.html#rd-coadaptation"),
         ("nuclear norm", "book/ch2_shallow_linear/two_layer.html#sec-two-layer"),
         ("theorem 1", "book/ch2_shallow_linear/autoencoders.html#ae-theorem-1"),  # the thesis' own
+        ("matrix completion", "book/ch4_generalization/matrix_completion.html#sec-completion"),
+        ("adversarial training", "book/ch6_adversarial/two_losses.html#a0-algorithm-6"),
+        ("notation", "book/back/notation.html#sec-notation"),
+        ("CIFAR", "book/ch6_adversarial/many_classes.html#sec-many-classes"),
+        ("erratum", "book/back/errata.html#sec-errata"),
+        ("how to run", "book/index.html#sec-run"),
+        ("weight decay", "book/companions/surprises/weight_decay.html#sec-weight-decay"),
+        ("batch normalization", "book/companions/homogeneous/homogeneity.html#sec-homogeneity"),
+        ("beyond the thesis", "book/back/beyond.html#back-beyond"),
+        ("glossary", "book/back/glossary.html"),
+        ("nn.Dropout", "book/practice/your_code.html#sec-your-code"),
         ("Lemma 33", "book/companions/surprises/printed_lemmas.html#pl-lemma-33"),
         (
             "importance_scores",

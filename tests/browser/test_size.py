@@ -1,4 +1,4 @@
-"""No page of a chapter is longer than a lecture, and most of what one sees is not code.
+"""No page that one reads is longer than a lecture, and most of what one sees is not code.
 
 Measured as a reader meets the page: 1280 px wide, proofs and checks folded.
 """
@@ -9,6 +9,10 @@ from browser import browse
 
 SCREENS = 15  # of 900 px
 CODE = 1 / 4  # of the height
+READ = (
+    "book/ch", "book/companions/", "book/course/", "book/practice/", "book/index",
+    "book/back/errata", "book/back/ledger", "book/back/scoreboard",
+)  # fmt: skip
 MEASURE = """() => {
   const height = (element) => element.getBoundingClientRect().height;
   const article = document.querySelector("article.bd-article");
@@ -21,8 +25,7 @@ MEASURE = """() => {
 def pytest_generate_tests(metafunc):
     if "name" in metafunc.fixturenames:
         names = browse.page_names(browse.site(metafunc.config))
-        chapters = [name for name in names if name.startswith(("book/ch", "book/companions/"))]
-        metafunc.parametrize("name", chapters)
+        metafunc.parametrize("name", [name for name in names if name.startswith(READ)])
 
 
 def measure(context, home, name):

@@ -15,7 +15,7 @@ def linear_problem(seed, d2, d0, r):
 
 
 def leaky_problem(seed, *batch, m=3, d=4):
-    """A network, or a batch of them, with one labelled point for each."""
+    """A network, or a batch of them, with one labeled point for each."""
     rng = np.random.default_rng(seed)
     net = TwoLayerNetwork(
         rng.standard_normal((*batch, m, d)),

@@ -14,7 +14,7 @@ def needs(path):
     return yaml.safe_load(path.read_text("utf-8").split("\n---\n")[0]).get("needs")
 
 
-def labelled():
+def labeled():
     """The pages by their labels and those of their sections."""
     return {
         label: path

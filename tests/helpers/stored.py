@@ -22,7 +22,10 @@ def agree(name, setting, stored, stopped=None, chaotic=0):
     """Compare one setting of a stored run with today's; how many numbers that was.
 
     stopped: only its first steps were run.
-    chaotic: what other processors may change, as a share of the largest entry of an array.
+    chaotic: another processor's rounding grows until single numbers say little. What it leaves, of
+    138 arrays that other kernels computed, is each one's mean, to 2.8 %, and most entries: they
+    differ by at most 10.2 % of their sum. So this is the share by which a mean may move, and a
+    quarter of what all entries together may.
     """
     one = known[name]
     at = tuple(list(one.scales["paper"][axis]).index(setting[axis]) for axis in one.over)
@@ -35,8 +38,14 @@ def agree(name, setting, stored, stopped=None, chaotic=0):
         expected = {key: expected[key].take(range(count), axis) for key, axis in axes.items()}
         assert count > 1, "only the start was compared"
     for key, array in expected.items():
-        # of sub-networks, which are as good as tied at the start, other kernels move a few images
-        atol = 0.01 if "gaussian" in expected and key not in ("loss", "times") else 1e-8
-        atol = max(min(atol, 1e-5 * np.abs(array).max()), chaotic * np.abs(array).max())
+        assert found[key].shape == array.shape, f"{name} {key}"
+        if chaotic:
+            off = found[key] - array
+            assert np.array_equal(np.isnan(found[key]), np.isnan(array)), f"{name} {key}"
+            assert np.nansum(np.abs(off)) <= 4 * chaotic * np.nansum(np.abs(array)), f"{name} {key}"
+            assert np.abs(np.nansum(off)) <= chaotic * np.abs(np.nansum(array)), f"{name} {key}"
+            continue
+        # of some 10^5 Gaussian draws, other processors move a few: four (measured)
+        atol = 1e-4 if key == "gaussian" else min(1e-8, 1e-5 * np.nanmax(np.abs(array)))
         np.testing.assert_allclose(found[key], array, rtol=1e-5, atol=atol, err_msg=f"{name} {key}")
     return sum(array.size for array in expected.values())

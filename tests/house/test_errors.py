@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 
-from runproofs import masks
+from runproofs import linalg, masks
 from runproofs.book.register import BOOK
 from runproofs.reproductions import discover
 from tools.errors import EXPLAINED, NEEDED, explanations, in_fork, main
@@ -116,6 +116,14 @@ def test_values():
     assert times(Fraction(1, 2), Fraction(21, 20)) == Fraction(21, 40)
     assert at((1, {"a": 2.0}), (1, "a"), lambda x: 3) == (1, {"a": 3})
     assert functions()[masks.all_masks.__code__].name == "masks.all_masks"
+
+
+def test_an_argument_is_frozen_shape_by_shape():
+    def spoiled():
+        plant("frozen", "linalg.nuclear_norm", "X")
+        return [linalg.nuclear_norm(X) for X in (np.eye(2), np.eye(3), 5 * np.eye(2))]
+
+    assert in_fork(spoiled, 60) == pytest.approx([2, 3, 2])
 
 
 def test_coins():

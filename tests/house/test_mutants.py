@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from tools.mutants import ROOT, explained, main, names, sample
+from tools.mutants import COURSEWORK, ROOT, explained, main, names, sample, sources
 from tools.mutations import Sites
 
 TINY = '''"""A number such as 3 in a docstring is no code."""
@@ -162,9 +162,21 @@ def test_tests_of_a_module_are_those_that_import_it(tree):
         assert not names(test, "runproofs/tiny.py", library)
 
 
+def test_what_reads_an_assignment_is_planted_too(tree, capsys):
+    assert not set(COURSEWORK) - set(sources(ROOT))
+    path = COURSEWORK[0]
+    (tree / path).parent.mkdir(parents=True)
+    (tree / path).write_text("x = 1\n")
+    assert main(["--module", path], tree) == 1
+    assert f"{path}:1\n   x = 1\n-> x = 2\n" in capsys.readouterr().out
+    test = f"def test_it():\n    assert '1' in open('{path}').read()\n"
+    (tree / "tests" / "test_other.py").write_text(test)
+    assert main(["--module", path], tree) == 0
+
+
 def test_listed_mutants_exist():
     """An entry whose code has changed explains nothing any more."""
-    library = ROOT / "lib"
+    code = sources(ROOT)
     for path, *change in explained(ROOT):
-        source = (library / path).read_bytes()
-        assert tuple(change) in {mutant.lines(source) for mutant in Sites(path, source).found}
+        found = Sites(path, code[path]).found
+        assert tuple(change) in {mutant.lines(code[path]) for mutant in found}

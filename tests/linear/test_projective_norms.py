@@ -1,4 +1,4 @@
-"""Projective tensor norms: closed forms between a factorisation and a certificate."""
+"""Projective tensor norms: closed forms between a factorization and a certificate."""
 
 import itertools
 from functools import partial

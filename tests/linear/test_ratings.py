@@ -66,6 +66,7 @@ def rmse(U, V, ratings):
     return np.sqrt(np.mean((dense[ratings.row, ratings.column] - ratings.value) ** 2))
 
 
+@pytest.mark.filterwarnings("error")  # of memory that does not fit
 def test_the_error_is_that_of_the_dense_product_in_chunks(monkeypatch):
     U, V, batch = problem()
     options = {"epochs": 1, "batch": 5, "step_size": 0.01, "rng": 0}
@@ -110,7 +111,7 @@ def test_full_batches_without_dropout_are_gradient_descent(device):
 @pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize("p", [0.0625, 0.4])
 def test_masks_are_independent_coins_of_the_rate(device, p):
-    """Means of 2 * 10^5 coins, and correlations between neighbours, to 5 standard errors."""
+    """Means of 2 * 10^5 coins, and correlations between neighbors, to 5 standard errors."""
     n, width = 20_000, 10
     memory = torch.empty((n + 3, width), device=device)
     kept = factors._masks(p, np.random.default_rng(0), memory)(n).cpu().double().numpy()

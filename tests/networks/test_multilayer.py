@@ -35,7 +35,7 @@ def test_layer_by_layer_is_all_patterns(sizes, p):
         assert multilayer.criterion(network, [(1, x, 2)], p) == (chances * (outputs - 2) ** 2).sum()
 
 
-def test_figure_1_and_its_neighbours():
+def test_figure_1_and_its_neighbors():
     example = [(1, [1, -1], 8)]
     assert multilayer.risk(FIGURE_1, example) == 64
     assert multilayer.criterion(FIGURE_1, example, HALF) == 54

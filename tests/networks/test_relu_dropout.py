@@ -162,6 +162,20 @@ def test_training_is_adam_on_the_masked_loss_of_each_network():
             torch.testing.assert_close(getattr(found, name)[run], w, rtol=1e-9, atol=1e-11)
 
 
+def test_training_by_sgd_follows_the_gradient_of_the_masked_loss():
+    X, Y = (torch.tensor(t) for t in problem(n=8)[2:])
+    found = trained([0.0, 0.25, 0.75], epochs=1, batch=8, optimizer="SGD")
+    generator = torch.Generator().manual_seed(5)
+    order = torch.randperm(8, generator=generator)
+    coin = torch.rand((3, 8, 6), generator=generator, dtype=torch.float64)
+    for run, keep in enumerate((1, 0.75, 0.25)):
+        U, V = (w[run].clone().requires_grad_() for w in stack())
+        hidden = torch.relu(X[order] @ V) * (coin[run] < keep) / keep
+        loss = (Y[order] - hidden @ U.T).square().sum(1).mean()
+        for w, g, after in zip((U, V), torch.autograd.grad(loss, (U, V)), found[:2], strict=True):
+            torch.testing.assert_close(after[run], w.detach() - 0.01 * g, rtol=1e-12, atol=1e-14)
+
+
 def test_training_leaves_its_start_alone_repeats_itself_and_watches():
     U, V = stack()
     before = U.clone(), V.clone()
@@ -199,6 +213,7 @@ test_wrong_arguments_are_refused = refusals(
     ),
     (lambda: trained([0.5, 0.5]), "p must be a number or have shape"),
     (lambda: trained(0.5, batch=0), "batch must be an integer"),
+    (lambda: trained(0.5, optimizer="LBFGS"), "optimizer must be Adam or SGD"),
     (lambda: trained(0.5, step_size=0), "step_size must be a number that is larger than 0"),
     (lambda: relu_dropout.train(NETS[0], V, X, Y, 0.5, **WITH), "V must be a tensor"),
     (

@@ -1,7 +1,7 @@
 """Theorems 3.A and S.D, Proposition 5.A, ReLU networks by what `make test-convex` installs.
 
 The first is a geometric program: its objective and its budgets are posynomials in the shares. The
-second is a quadratic program over convex sequences. The last two minimise sums of norms.
+second is a quadratic program over convex sequences. The last two minimize sums of norms.
 """
 
 from math import comb

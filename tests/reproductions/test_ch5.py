@@ -74,14 +74,21 @@ def test_steps_are_those_of_the_masked_network(rate):
         optimizer.zero_grad()
         nn.functional.cross_entropy(out(hidden(X[chosen]) * mask), Y[chosen]).backward()
         optimizer.step()
-    seen = []
+    seen, visits = [], []
+
+    def observe(net, recent, coming):
+        seen.append([r.tolist() for r in recent])
+        visits.append(coming.tolist())
+        return {}
+
     run = ch5.train(
         network, X[:60], Y[:60], rate, **how, step_size=0.5, every=2,
-        generator=torch.Generator().manual_seed(3),
-        observe=lambda net, recent: seen.append([r.tolist() for r in recent]) or {},
+        generator=torch.Generator().manual_seed(3), observe=observe,
     )  # fmt: skip
     assert run.times.tolist() == [0, 2, 4, 6]
     assert seen[1] == [kept.tolist() for _, kept in draws[:2]]
+    assert visits[:3] == [kept.tolist() for _, kept in draws[::2]]
+    assert (visits[3] in visits[:3]) == (rate == 0)  # one more mask, which no step follows
     H, A, beta = ch5.activations(run.network, x)
     np.testing.assert_allclose(H @ A.T + beta, out(hidden(x)).detach(), rtol=1e-3, atol=1e-5)
 
@@ -128,3 +135,52 @@ def test_curves():
     assert np.abs(found["loss"][1:] - other["loss"][1:]).min() > 1e-4
     same = ch5.curves(**short | {"rate": 0.0}, width=40, trained=None, seed=1)
     np.testing.assert_array_equal(same["fixed"], np.repeat(same["full"][:, None], 7, 1))
+
+
+def test_the_last_masks_of_the_curves_keep_half_as_much(monkeypatch):
+    seen = []
+
+    def measure(network, x, y, masks, q, rng):
+        seen.append((masks[:200].mean(), q))
+        return {"masked": np.zeros(len(masks))}
+
+    monkeypatch.setattr(ch5, "measure", measure)
+    short = {**ch5.DIGITS, "epochs": 1, "times": 1, "masks": 200, "rate": 0.6}
+    ch5.curves(**short, width=40, trained=None)
+    np.testing.assert_allclose(seen[:-1], 0.4, atol=0.02)
+    np.testing.assert_allclose(seen[-1], 0.2, atol=0.02)
+
+
+def test_visits_are_the_masks_of_the_steps_to_come():
+    short = {**ch5.DIGITS, "epochs": 1, "batch": 64, "looks": 2, "masks": 3, "rate": 0.5}
+    found = ch5.visits(**short, width=30, seed=2)
+    assert found["times"].tolist() == [0, 16, 17, 19, 22]
+    assert {k: v.shape for k, v in found.items()} == {
+        "times": (5,), "full": (5,), "visited": (5,), "fresh": (5, 3)
+    }  # fmt: skip
+    (X, Y), (x, y) = ch5.samples("digits")
+    generator = torch.Generator().manual_seed(2)
+    network, q = ch5.start(8, 30, generator), 0.5
+    draws = list(ch5._draws(len(X), 30, q, 1, 64, generator))
+    generator = torch.Generator().manual_seed(2)
+    ch5.start(8, 30, generator)
+    visited, full = [], []
+
+    def accuracy(scale):
+        H, A, beta = ch5.activations(network, x)
+        return ((H * scale) @ A.T + beta).argmax(1) == y.numpy()
+
+    def observe(*_):
+        mask = np.zeros(30)
+        mask[draws[len(visited)][1]] = 1 / q
+        visited.append(accuracy(mask).mean())
+        full.append(accuracy(1).mean())
+        return {}
+
+    short = {"epochs": 1, "batch": 64, "step_size": ch5.DIGITS["step_size"]}
+    draws.append(draws[0])  # of the end, where the mask is a new one
+    ch5.train(network, X, Y, 1 - q, **short, generator=generator, every=1, observe=observe)
+    np.testing.assert_allclose(found["full"], np.array(full)[found["times"]], atol=1 / 448)
+    times = found["times"][:-1]
+    np.testing.assert_allclose(found["visited"][:-1], np.array(visited)[times], atol=1 / 448)
+    assert np.abs(found["fresh"] - found["visited"][:, None]).max() > 0.02

@@ -3,7 +3,9 @@
 import hashlib
 import io
 import itertools
+import sys
 import tarfile
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -13,6 +15,7 @@ from runproofs import data
 from runproofs.book.results import ResultError
 from runproofs.reproductions import ch6_cifar as cifar
 from runproofs.reproductions.__main__ import main
+from runproofs.reproductions.ch6_autoattack import autoattack_digits
 
 
 def test_network_has_the_size_of_a_preact_resnet_18():
@@ -31,7 +34,7 @@ def test_network_has_the_size_of_a_preact_resnet_18():
 
 
 def test_pixels_are_measured_in_deviations_of_cifar_10():
-    """Means and standard deviations of its three colours, as others give them, in 0, ..., 255."""
+    """Means and standard deviations of its three colors, as others give them, in 0, ..., 255."""
     mean, std = torch.tensor([125.3, 123.0, 113.9]), torch.tensor([63.0, 62.1, 66.7])
     pixels = torch.stack([mean, mean + std, mean - 2 * std]) / 255
     scaled = cifar.Normalize()(pixels[..., None, None].expand(3, 3, 2, 2))
@@ -272,7 +275,7 @@ def test_crops_are_shifts_and_mirror_images():
 
 
 def test_all_crops_are_as_likely_and_half_are_mirrored():
-    """The place of one bright pixel in the middle tells the shift, its neighbour the mirror."""
+    """The place of one bright pixel in the middle tells the shift, its neighbor the mirror."""
     x = torch.zeros(4000, 3, 32, 32)
     x[:, :, 16, 15], x[:, :, 16, 16] = 1, 2
     out = cifar.cropped_and_flipped(x, torch.Generator().manual_seed(1))[:, 0]
@@ -343,3 +346,26 @@ def test_binary_version_is_read(monkeypatch, tmp_path):
 def test_damaged_binaries_are_refused(payload, sentence):
     with pytest.raises(data.DataError, match=sentence):
         data._parse_cifar(payload, "batch.bin")
+
+
+def test_autoattack_is_compared_with_the_attacks_that_its_docstring_names(monkeypatch):
+    seen = {}
+
+    def noting(module, name, **less):
+        real = getattr(module, name)
+
+        def run(*arguments, **options):
+            seen[name] = options
+            return real(*arguments, **options | less)
+
+        monkeypatch.setattr(module, name, run)
+
+    monkeypatch.setattr(cifar, "train", lambda *_, **options: None)
+    noting(cifar, "accuracies", steps=1, restarts=1)
+    noting(cifar.attacks, "all_targets", steps=1)
+    unmoved = SimpleNamespace(AutoAttack=lambda *_, **options: lambda x, y: x)
+    monkeypatch.setitem(sys.modules, "torchattacks", unmoved)
+    found = autoattack_digits(width=2, epochs=1, batch=128, rate=0.2, eps=0.1)
+    assert (seen["accuracies"]["steps"], seen["accuracies"]["restarts"]) == (50, 10)
+    assert seen["all_targets"]["steps"] == 30
+    assert found["autoattack"] == pytest.approx(found["clean"])

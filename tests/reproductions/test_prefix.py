@@ -35,7 +35,12 @@ PREFIXES = {  # the settings that are run again, and after how many steps they s
         [{"share": 4, "width": 16, "seed": 0}, {"share": 1, "width": 64, "seed": 4}],
         20,
     ),
-    "figure-5-2": ([{"width": 1000, "rate": 0.9}], 16),
+    "figure-4-2-sgd": ([{"batch": batch, "width": 16} for batch in (8, 128)], 20),
+    "figure-5-2": ([{"rate": 0.7, "seed": 2}], 16),
+    "figure-5-2-digits": (
+        [{"width": 100, "rate": 0.5, "seed": 0}, {"width": 1000, "rate": 0.1, "seed": 3}],
+        16,
+    ),
     "figure-5-3": ([{"width": 1000, "seed": 0}], 16),
     "figure-5-3-digits": (
         [{"trained": t, "width": 100, "rate": 0.8, "seed": 2} for t in (None, 0.0)],
@@ -52,6 +57,7 @@ PREFIXES = {  # the settings that are run again, and after how many steps they s
     "slides-variable-size": ([{"rule": "fixed", "r": 20, "seed": 1}], None),
     "surprises-figure-2": ([{"dampening": d, "seed": s} for d, s in ((0.5, 0), (0.0, 3))], 1000),
     "table-4-1": ([{"p": p, "width": 30, "seed": 1} for p in (0.0, 0.3)], 2),  # epochs
+    "table-4-1-steps": ([{"step": 40.0, "width": 30, "p": p} for p in (0.0, 0.4)], 2),
     "table-6-1": ([{"rule": "Standard", "seed": 0}], None),
     "table-6-1-data": ([{}], None),
     "table-6-2-digits": (

@@ -38,8 +38,9 @@ def test_steps_are_those_of_a_loop_over_networks():
     start = surprises.start(n, K, rng, B)
     X, y = rng.normal(size=(B, N, K)), rng.normal(size=(B, N))
     p, lam = np.array([0.6, 1, 0.3, 1]), np.array([0, 0.7, 0, 0.2])
+    bias_lam = np.array([0, 0, 0, 0.4])
     how = {"momentum": 0.4, "dampening": 0.3, "step_size": lambda t: 0.1 / (1 + t)}
-    run = surprises.train(start, X, y, p, lam, steps=steps, rng=5, **how)
+    run = surprises.train(start, X, y, p, lam, bias_lam, steps=steps, rng=5, **how)
     columns = X.transpose(1, 2, 0), y.T, p
     draws = [
         tuple(a.copy() for a in draw)
@@ -52,7 +53,9 @@ def test_steps_are_those_of_a_loop_over_networks():
 
             def loss(net, x=x[:, b], label=label[b], mask=mask, b=b):
                 D = multilayer.dropout_output(net, x * p[b], [1, mask], p[b])
-                return (D - label) ** 2 + lam[b] / 2 * multilayer.squared_norm(net)
+                of_biases = sum((bias**2).sum() for bias in net.biases)
+                decay = lam[b] * multilayer.squared_norm(net) + bias_lam[b] * of_biases
+                return (D - label) ** 2 + decay / 2
 
             g = gradient(network, loss)
             v = how["momentum"] * v + (1 - how["dampening"]) * g if t else g
@@ -117,7 +120,7 @@ def test_outputs_are_those_of_the_network():
 def test_at_all_scales(dampening):
     found = surprises.at_all_scales(**SHORT, dampening=dampening, seed=8)
     assert {k: a.shape for k, a in found.items()} == {
-        "times": (3,), "loss": (3, 3, 2, 3), "norm": (3, 3, 2, 3)
+        "times": (3,), "loss": (3, 4, 2, 3), "norm": (3, 4, 2, 3)
     }  # fmt: skip
     assert found["times"].tolist() == [0, 10, 600]
     start = found["norm"][0]
@@ -127,7 +130,8 @@ def test_at_all_scales(dampening):
     network = surprises.start(5, 5, rng, 3)
     for s, scale in enumerate((0.5, 2.0)):
         loss = ((surprises.outputs(network, scale * X) - y) ** 2).mean(-1)
-        np.testing.assert_allclose(found["loss"][0, :, s], [loss] * 3, rtol=1e-12)
-    dropout, _, none = found["loss"][-1]
+        np.testing.assert_allclose(found["loss"][0, :, s], [loss] * 4, rtol=1e-12)
+    dropout, _, none, _ = found["loss"][-1]
     assert none.mean() < dropout.mean()
-    assert found["norm"][-1, 1].max() < found["norm"][-1, 2].min()
+    assert found["norm"][-1, [1, 3]].max() < found["norm"][-1, 2].min()
+    assert (found["loss"][-1, 1] != found["loss"][-1, 3]).all()

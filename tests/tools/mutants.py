@@ -1,4 +1,7 @@
-"""Do planted errors turn a test red? Random mutants of the library, one at a time: `make mutants`.
+"""Do planted errors turn a test red? Random mutants, one at a time: `make mutants`.
+
+They are of the library, and of what reads an assignment. The other modules of coursework/tools need
+more than `make test` sets up.
 
 A mutant changes one number, operator, comparison, call or slice. It is judged in a private copy of
 the tree, first by the test files that import its module, then by all others; red, or far too slow,
@@ -30,12 +33,26 @@ ROOT = Path(__file__).resolve().parents[2]
 NEEDED = 0.95
 GRACE = 60  # seconds that tests may take beyond five times what they take on the unchanged tree
 NEED_MORE = {"browser", "optional"}  # than `make test` sets up
+COURSEWORK = [f"coursework/tools/{name}.py" for name in ("course", "sources")]
 LEFT_OUT = shutil.ignore_patterns(
     ".git", ".venv", ".unfinished", ".*cache", ".hypothesis", "_build", "__pycache__", "*.egg-info"
 )
 
 
 # Which mutants ------------------------------------------------------------------------------------
+
+
+def sources(root):
+    """Modules whose mutants are planted, by their path below lib, or coursework/...: their code."""
+    library = root / "lib"
+    paths = [str(path.relative_to(library)) for path in sorted(library.rglob("*.py"))]
+    paths += [path for path in COURSEWORK if (root / path).exists()]
+    return {path: place(root, path).read_bytes() for path in paths}
+
+
+def place(root, path):
+    """The file of a module of `sources`."""
+    return root / path if path in COURSEWORK else root / "lib" / path
 
 
 def sample(sites, n, rng):
@@ -157,7 +174,7 @@ class Judge:
         near = [test for test in tests if names(test, mutant.path, self.library)]
         far = [test for test in tests if test not in near]
         with self.tree() as tree:
-            file = tree / "lib" / mutant.path
+            file = place(tree, mutant.path)
             file.write_bytes(mutant.apply(file.read_bytes()))
             return not all(
                 self.passes(tree, group, GRACE + 5 * sum(map(self.seconds.get, group)))
@@ -174,17 +191,16 @@ def main(arguments=None, root=ROOT):
     parser.add_argument("--jobs", type=int, default=2, help="mutants at a time (2)")
     parser.add_argument("--out", default="", help="a file for the survivors")
     options = parser.parse_args(arguments)
-    library = root / "lib"
-    sources = {str(p.relative_to(library)): p.read_bytes() for p in sorted(library.rglob("*.py"))}
+    code = sources(root)
     sites = [
         site
-        for path in sources
+        for path in code
         if path.startswith(options.module)
-        for site in Sites(path, sources[path]).found
+        for site in Sites(path, code[path]).found
     ]
     known = explained(root)
     planted = sample(sites, options.n, random.Random(options.seed))
-    equivalent = [m for m in planted if (m.path, *m.lines(sources[m.path])) in known]
+    equivalent = [m for m in planted if (m.path, *m.lines(code[m.path])) in known]
     judged = [m for m in planted if m not in equivalent]
     with Judge(root, options.jobs) as judge:
         for test, green in judge.map(judge.rehearse, judge.tests if judged else []):
@@ -196,11 +212,11 @@ def main(arguments=None, root=ROOT):
         for mutant, killed in zip(judged, verdicts, strict=True):
             if not killed:
                 survivors.append(mutant)
-                before, after = mutant.lines(sources[mutant.path])
-                where = f"lib/{mutant.path}:{mutant.line}"
-                print(f"{where}\n   {before}\n-> {after}\n", flush=True)
+                before, after = mutant.lines(code[mutant.path])
+                where = place(Path(), mutant.path)
+                print(f"{where}:{mutant.line}\n   {before}\n-> {after}\n", flush=True)
     if options.out:
-        lines = (": ".join((m.path, "\n-> ".join(m.lines(sources[m.path])))) for m in survivors)
+        lines = (": ".join((m.path, "\n-> ".join(m.lines(code[m.path])))) for m in survivors)
         Path(options.out).write_text("\n\n".join(f"{line}\n?" for line in lines), "utf-8")
     return report(equivalent, judged, survivors, len(sites))
 

@@ -11,7 +11,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 WIDEST = 5.0  # points that a line may be too wide; the margin has 62
-LEFT_OUT = {"book/back/library"}
+LEFT_OUT = {"book/back/glossary", "book/back/library", "book/back/map"}
 COMPLAINTS = [
     r"^! .*",
     r"^LaTeX Warning: (?:Hyper reference|Reference) .* undefined",
@@ -32,6 +32,11 @@ def complaints(log: str) -> list[str]:
     return list(dict.fromkeys(found))
 
 
+def sheets(log: str) -> int:
+    """The pages of a book, by its log."""
+    return int(re.search(r"Output written on \S+ \((\d+) pages", log)[1])
+
+
 class Page(HTMLParser):
     """Counts what a built page shows in its article."""
 
@@ -39,7 +44,7 @@ class Page(HTMLParser):
         super().__init__()
         self.count = Counter()
         self.depth = 0  # of tags in the article
-        self.folded = 0  # the depth at which a check of the ledger begins: paper has it on its page
+        self.folded = 0  # the depth at which begins what paper has not: a check, a picture to move
         self.feed(html)
 
     def handle_starttag(self, tag, attributes):
@@ -48,7 +53,8 @@ class Page(HTMLParser):
             self.depth = 1
         elif self.depth and tag not in VOID:
             self.depth += 1
-        if tag == "details" and "evidence" in classes and not self.folded:
+        left_out = {"evidence", "results", "hand"} & {*classes}
+        if tag in {"details", "div"} and left_out and not self.folded:
             self.folded = self.depth
         if self.depth and not self.folded:
             self.count["formulas"] += tag == "div" and "math" in classes
@@ -87,7 +93,8 @@ def in_latex(book: str) -> dict[str, Counter]:
 
 def main(root=Path("_build")) -> int:
     folder = root / "latex"
-    found = complaints((folder / "book.log").read_text("utf-8", errors="replace"))
+    log = (folder / "book.log").read_text("utf-8", errors="replace")
+    found = complaints(log)
     printed = in_latex((folder / "book.tex").read_text("utf-8"))
     shown = in_html(root / "html", printed)
     for name in printed:
@@ -96,9 +103,13 @@ def main(root=Path("_build")) -> int:
                 here, there = printed[name][what], shown[name][what]
                 if here != there:
                     found.append(f"{name}: {here} {what} on paper, {there} on the page")
+    # links to what the shorter edition leaves out lead nowhere there
+    shorter = (folder / "book-short.log").read_text("utf-8", errors="replace")
+    found += [f"Shorter: {line}" for line in complaints(shorter) if " undefined" not in line]
     print("\n".join(found))
     whole = sum((printed[name] for name in printed), Counter())
     print(f"{len(printed)} pages: {', '.join(f'{n} {what}' for what, n in whole.items())}.")
+    print(f"On paper {sheets(log)} pages, in the shorter edition {sheets(shorter)}.")
     return bool(found)
 
 

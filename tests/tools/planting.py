@@ -252,14 +252,12 @@ def plant_identity(name, argument):
 
 
 def plant_frozen(name, argument):
-    """An argument keeps its first value, wherever that has the right shape."""
-    first = []
+    """An argument keeps its first value, of an array the first one of each shape."""
+    first = {}
 
     def changed(call, arguments):
         x = arguments[argument]
-        first[:] = first or [copy.copy(x)]
-        if getattr(x, "shape", None) == getattr(first[0], "shape", None):
-            arguments[argument] = first[0]
+        arguments[argument] = first.setdefault(getattr(x, "shape", None), copy.copy(x))
         return call()
 
     wrap(name, changed)
@@ -287,15 +285,18 @@ def plant_exchanged(name, one, other):
 
 
 def plant_coins(name, argument, kind):
-    """The random source is `Heads` or `Frozen`; for all calls the first one."""
+    """The random source is `Heads`, or for all calls the first one, `Frozen`."""
     made = []
 
     def changed(call, arguments):
         source = arguments[argument]
         if isinstance(source, np.random.Generator | Integral):
             seeded = np.random.default_rng(source).bit_generator
-            made[:] = made or [{"Heads": Heads, "Frozen": Frozen}[kind](seeded)]
-            arguments[argument] = made[0]
+            if kind == "Heads":  # what is no coin is drawn as before
+                arguments[argument] = Heads(seeded)
+            else:
+                made[:] = made or [Frozen(seeded)]
+                arguments[argument] = made[0]
         elif isinstance(source, torch.Generator):
             made[:] = made or [source.get_state()]
             with TorchCoins(kind, made[0]):

@@ -1,7 +1,7 @@
 """Attacks on any torch classifier, with plain and reflected losses; Section 6.5 of the thesis.
 
 The conventions are the field's: a model maps a batch of inputs, (n, ...) in [0, 1], to logits, and
-normalises its inputs itself. With K >= 2 logits labels are 0, ..., K - 1; with a single logit f,
+normalizes its inputs itself. With K >= 2 logits labels are 0, ..., K - 1; with a single logit f,
 (n,) or (n, 1), they are -1 and 1, and the margin is y f. With K >= 2 the margin is
 f_y - max_{j != y} f_j. Put the model into evaluation mode first; no attack changes it, nor the
 gradients of its parameters.

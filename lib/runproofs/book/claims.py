@@ -7,7 +7,7 @@
 
 Each row is a sentence, judged exactly once. *Positive* rows (`equal`, `at_most`, `below`, `apart`,
 `distinct`, `holds`, `within`) must be true. *Controls* (`differs`, `exceeds`, `fails`) are
-neighbours of the claim that must be false, and their sentence is the false one: so the reader sees
+neighbors of the claim that must be false, and their sentence is the false one: so the reader sees
 that the check can tell. Leaving the block raises `ClaimFailed` unless every row was judged and came
 out as it must, with at least one of each kind. A claim with a certain slip in its printed form
 needs one control marked `as_printed=True`, the running counterexample; no other claim may have one.
@@ -118,7 +118,7 @@ class Check:
         title = f"<b>{_inline(entry.name)}</b> {_inline(entry.title)}"
         if back:
             title = f'<a href="{back}/ledger.html#claim-{entry.slug}">{title}</a>'
-            if entry.erratum and entry.erratum.grade != "extraction artefact":
+            if entry.erratum and entry.erratum.grade != "extraction artifact":
                 href = f"{back}/errata.html#erratum-{entry.slug}"
                 title += f' <a class="tag" href="{href}">erratum</a>'
         positive, controls = self._groups()
@@ -149,12 +149,15 @@ def claim(identifier: str, tol: float = 0.0) -> Check:
 
 
 def _list(rows: list[Row], kind: str) -> str:
+    """Rows that are read also where there is no style but the browser's, as in a notebook."""
+
     def item(row):
         printed = '<span class="tag">as printed</span> ' * row.verdict.as_printed
         far = f" <em>(far from equality: {_inline(row.verdict.far)})</em>"
         return (
-            f'<li><span class="mark">{row.mark()}</span>'
+            f'<li><span class="mark">{row.mark()}</span> '
             f"<span>{printed}{_inline(row.text)}{far * bool(row.verdict.far)}</span>"
+            '<span class="dot"> · </span>'
             f'<span class="measured">{escape(row.verdict.measured)}</span></li>'
         )
 

@@ -269,8 +269,8 @@ def nearness(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 def percent(share) -> str:
     """A share in percent, a small one with a digit that is not 0.
 
-    >>> percent(0.853), percent(0.0213), percent(3e-5)
-    ('85 %', '2.1 %', '0.003 %')
+    >>> percent(0.853), percent(-0.853), percent(0.0213), percent(3e-5)
+    ('85 %', '-85 %', '2.1 %', '0.003 %')
     """
     share = 100 * float(share)
     return f"{share:.0f} %" if abs(share) >= 9.95 else f"{share:.2g} %"

@@ -13,8 +13,8 @@ from IPython.display import HTML
 from matplotlib import animation, axes, projections
 from PIL import Image
 
-# The palette of Okabe and Ito, which readers of every kind of colour vision can tell apart;
-# the order puts neighbours far apart in lightness too, for printing in grey.
+# The palette of Okabe and Ito, which readers of every kind of color vision can tell apart;
+# the order puts neighbors far apart in lightness too, for printing in gray.
 BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY = (
     "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9",
 )  # fmt: skip
@@ -68,7 +68,7 @@ def animate(fig, update: Callable[[int], object], frames: int, *, alt: str, fps:
     """A player with a slider over `frames` pictures; `update(k)` draws picture k = 0, 1, ...
 
     alt says in words what can be seen; ValueError if it is empty. The result works offline and is
-    the same text on every run. Frames have 256 colours. Closes the figure. Cost: one rendering of
+    the same text on every run. Frames have 256 colors. Closes the figure. Cost: one rendering of
     the figure a frame, and some 6 kB a frame at the default size.
     """
     if not alt.strip():
@@ -117,7 +117,7 @@ def _offline(html: str, alt: str) -> str:
 
 
 def _fewer_colors(match) -> str:
-    """A PNG in base64 with 256 colours, about a third as long."""
+    """A PNG in base64 with 256 colors, about a third as long."""
     encoded = re.sub(r"[\\\s]", "", match[0])  # matplotlib breaks it into lines
     picture, file = Image.open(BytesIO(b64decode(encoded))), BytesIO()
     picture.convert("RGB").quantize(256, dither=Image.Dither.NONE).save(file, "PNG", optimize=True)

@@ -58,8 +58,10 @@ class Erratum(NamedTuple):
 class Claim(NamedTuple):
     """One entry of the register.
 
-    `status` is `planned` until its chapter is written; then `told` for a narrative, which no block
-    can check, and `checked` for everything else.
+    `uses` are the ids of the claims on which its statement or its proof rests, None until somebody
+    has entered them; `mentions`, those that the proof names and does not use. `status` is `planned`
+    until its chapter is written; then `told` for a narrative, which no block can check, and
+    `checked` for everything else.
     """
 
     id: str
@@ -73,6 +75,8 @@ class Claim(NamedTuple):
     chapter: str
     status: str
     no_control: str = ""
+    uses: tuple[str, ...] | None = None
+    mentions: tuple[str, ...] = ()
 
     @property
     def slug(self) -> str:
@@ -129,7 +133,8 @@ def _entries(path: Path) -> Iterator[Claim]:
         erratum = fields["erratum"] and Erratum(**fields["erratum"])
         told = "told" if fields["kind"] == "narrative" else "checked"
         defaults = {"how": "", "status": told, "chapter": path.stem.removeprefix("beyond-")}
-        yield Claim(**defaults | fields | {"erratum": erratum})
+        lists = {name: tuple(fields[name]) for name in ("uses", "mentions") if name in fields}
+        yield Claim(**defaults | fields | lists | {"erratum": erratum})
 
 
 @cache

@@ -160,6 +160,31 @@ def concentration(total, delta, *, largest=1 / LN2, inflation=SUPERMARTINGALE):
     return inflation * (total + M * _log_inverse(delta))
 
 
+def concentration_failure(p, delta, steps, *, inflation=SUPERMARTINGALE):
+    """The probability that `concentration` fails at some t <= steps, exactly, for tossed coins.
+
+    X_s is 1 with probability p, else 0, independently, and it fails at t if t p exceeds it. p: in
+    [0, 1], of any shape. steps: a whole number, at least 1. Other arguments and errors as there.
+    Returns an array of the shape of p. Cost: O(steps^2) for each p, by the law of the number of
+    ones on the paths that have not failed so far. Source: beyond/theorem-15-constants.
+
+    >>> float(concentration_failure(0.75, 0.9, 1))  # a zero is enough
+    0.25
+    """
+    p = arguments.numbers("p", p, least=0, most=1)[..., None]
+    steps = arguments.positive_integer("steps", steps)
+    bound = concentration(np.arange(steps + 1), delta, largest=1, inflation=inflation)
+    law = np.eye(1, steps + 1)[0] + 0 * p
+    failed = 0 * p[..., 0]
+    for t in range(1, steps + 1):
+        before, law = law, (1 - p) * law
+        law[..., 1:] += p * before[..., :-1]
+        low = t * p > bound
+        failed = failed + (law * low).sum(-1)
+        law = np.where(low, 0, law)
+    return failed
+
+
 def theorem_15_constants(inflation):
     """The two constants that `concentration` with this inflation gives in Theorem 15.
 

@@ -36,7 +36,7 @@ def factors(X, u, v):
 
 
 def product_norms(U, V, u, v):
-    """sum_i ||U_i||_u ||V_i||_v over the columns: what a factorisation costs.
+    """sum_i ||U_i||_u ||V_i||_v over the columns: what a factorization costs.
 
     U (..., m, r), V (..., n, r). u, v: 1, 2 or np.inf. Returns the batch shape. Raises ValueError
     for bad arguments. Cost: O((m + n) r).
@@ -127,7 +127,7 @@ def sign_vectors(k):
 
 
 def alternate(Z, starts, most=100):
-    """Alternating maximisation of a^T Z b over sign vectors a, b, from many starts at once.
+    """Alternating maximization of a^T Z b over sign vectors a, b, from many starts at once.
 
     Z: (m, n). starts: (k, m) sign vectors a. Repeats b = sign(Z^T a), a = sign(Z b), sign(0) = 1,
     until no value grows (values of integer Z grow by whole numbers). Returns the values

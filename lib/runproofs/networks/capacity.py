@@ -122,7 +122,7 @@ def supremum_by_cells(weights, points, atoms, masses):
     Source: beyond the thesis, Proposition 4.E.
 
     On a cell with extreme rays r_j, that is for v = sum_j t_j r_j, t >= 0, sum and moment are b^T t
-    and ||B t||. With t minimising ||B t||^2 + (b^T t - 1)^2 the ratio is largest, and a multiple u
+    and ||B t||. With t minimizing ||B t||^2 + (b^T t - 1)^2 the ratio is largest, and a multiple u
     of B t with B^T u >= b shows that it is at most ||u|| (least distance programming).
     """
     weights, basis, points, atoms, masses = _problem(weights, points, atoms, masses)

@@ -1,4 +1,4 @@
-"""Paths to a global minimum on which a regularised sum of homogeneous units never rises.
+"""Paths to a global minimum on which a regularized sum of homogeneous units never rises.
 
     f = loss(sum_k c_k phi_k) + lam sum_k c_k theta_k,   c >= 0,
 
@@ -81,7 +81,7 @@ def descent_path(phi, theta, start, end):
     independent atoms, walks along the edges of the linear program min theta c, phi c = Z_0, c >= 0,
     to an optimum, and follows the optima as the output moves straight from Z_0 to Z_1. No more than
     max(D + 1, number of positive weights of start) weights are positive at any time. If `end`
-    minimises f over all weights, f never rises on the path, and its last corner is a minimum too.
+    minimizes f over all weights, f never rises on the path, and its last corner is a minimum too.
     Raises ValueError for bad arguments. Cost: a simplex step of O(D N) an edge.
     Source: Theorem H.D of the book's companion on homogeneous networks.
 

@@ -158,7 +158,7 @@ def error(network, X, Y, masses=None):
 
 
 def xor():
-    """The four points e_1, -e_1, labelled 1, and e_2, -e_2, labelled -1: X (4, 2), Y (4,)."""
+    """The four points e_1, -e_1, labeled 1, and e_2, -e_2, labeled -1: X (4, 2), Y (4,)."""
     return noisy_xor(2)
 
 

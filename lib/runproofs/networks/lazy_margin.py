@@ -1,6 +1,6 @@
 """The margin of Assumption 2, which decides how hard data are for a wide, lazy network.
 
-With z ~ N(0, I) and b ~ Bern(q), a map psi of norm at most 1 has on a labelled point (x, y) the
+With z ~ N(0, I) and b ~ Bern(q), a map psi of norm at most 1 has on a labeled point (x, y) the
 margin E[y <psi(z), b x 1{z^T x > 0}>]; gamma(q) is the largest least margin that any psi reaches.
 By convexity gamma(1) = min over weights alpha on the points of E |G_alpha(z)|, where G_alpha(z) is
 the sum of alpha_i y_i x_i over the points with z^T x_i > 0. In the plane that is a finite problem,
@@ -17,9 +17,9 @@ from runproofs import _arguments as arguments
 from runproofs.networks import _arrangement
 
 PRECISION = 1e-10  # how near the two bounds come, for points with entries at most 1
-REDUCTION = 0.1  # of the barrier's weight, from one centre to the next
-CENTRED = 0.1  # decrement at a centre, in units of that weight
-STEPS = 30  # of Newton's method, at most, for one centre
+REDUCTION = 0.1  # of the barrier's weight, from one center to the next
+CENTERED = 0.1  # decrement at a center, in units of that weight
+STEPS = 30  # of Newton's method, at most, for one center
 
 
 class Arcs(NamedTuple):
@@ -80,7 +80,7 @@ def arcs(X):
 
 
 def planar_margin(X, y, q=1.0):
-    """The margin gamma(q) of labelled points in the plane, enclosed by a map psi and weights alpha.
+    """The margin gamma(q) of labeled points in the plane, enclosed by a map psi and weights alpha.
 
     X: (n, 2). y: (n,), labels -1 and 1. q: keep probability in (0, 1]. Returns a `PlanarMargin`;
     both its bounds hold for the psi and alpha in it, to some roundings, and they are 1e-8 |x| or
@@ -91,7 +91,7 @@ def planar_margin(X, y, q=1.0):
 
     Barriers for |psi_k| <= 1 on each arc and alpha_i >= 0, of weight mu, make the dual problem
     smooth: psi = u / (mu + (mu^2 + |u|^2)^{1/2}) with u = mass G_alpha. The bounds are then at most
-    (n + 2n + 1) mu apart, and mu is lowered from centre to centre.
+    (n + 2n + 1) mu apart, and mu is lowered from center to center.
 
     >>> found = planar_margin([[1, 0], [-1, 0], [0, 1], [0, -1]], [1, 1, -1, -1])
     >>> round(found.lower, 9), round(found.upper, 9)  # the square root of 2, over 4
@@ -212,7 +212,7 @@ def _centre_path(pushes):
     """Weights alpha (n,) and psi (k, d): the best on the path to min_alpha sum_k |pushes_k alpha|.
 
     pushes: (k, d, n). psi has |psi_k| <= 1; its bound is min_i sum_k (pushes_k^T psi_k)_i.
-    Centres minimise Phi = sum_k phi(u_k) - mu sum_i ln alpha_i with u_k = pushes_k alpha, where
+    Centers minimize Phi = sum_k phi(u_k) - mu sum_i ln alpha_i with u_k = pushes_k alpha, where
     phi(u) = R - mu + mu ln(2 mu / (mu + R)), R = (mu^2 + |u|^2)^{1/2}, on the simplex. There
     psi_k = u_k / (mu + R_k), and the bounds are at most (n + k) mu apart.
     """
@@ -225,7 +225,7 @@ def _centre_path(pushes):
         for _ in range(STEPS):
             step, decrement, psi = _newton(flat, alpha, mu, d)
             psi = psi / max(1, np.linalg.norm(psi, axis=1).max())
-            if decrement <= CENTRED * mu:
+            if decrement <= CENTERED * mu:
                 break
             alpha = alpha * (1 + _length(flat, alpha, mu, d, step, decrement) * step)
             alpha = alpha / alpha.sum()

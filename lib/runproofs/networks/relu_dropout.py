@@ -146,8 +146,11 @@ def sampled_loss(U, V, x, y, mask):
     return (y - hidden @ U.mT).square().sum(-1).mean(-1)
 
 
-def train(U, V, X, Y, p, *, epochs, batch, step_size, generator, every=None, observe=None):
-    """Train a stack of networks at once by Adam with dropout, on the same batches.
+def train(
+    U, V, X, Y, p, *, epochs, batch, step_size, generator, every=None, observe=None,
+    optimizer="Adam",
+):  # fmt: skip
+    """Train a stack of networks at once with dropout, on the same batches.
 
     Each example of each batch has a mask of its own, in each network.
     U: (runs, d2, d1), V: (runs, d0, d1), tensors whose dtype decides the arithmetic; they are not
@@ -156,9 +159,10 @@ def train(U, V, X, Y, p, *, epochs, batch, step_size, generator, every=None, obs
     than 0. generator: torch.Generator, which determines the result. observe: called as
     observe(U, V) before the first step, after each `every` steps (or after the numbers of steps
     that `every` lists), and after the last; returns a dict of arrays or CPU tensors.
+    optimizer: "Adam", or "SGD", without momentum.
     Returns a `Training`. Raises ValueError for bad arguments.
     Cost: O(b (d0 + d2) d1) a step and run, and 2 (d0 + d2) d1 numbers a run that Adam remembers.
-    Source: thesis, Section 4.6, which leaves the optimiser open.
+    Source: thesis, Section 4.6, which names SGD in passing.
     """
     check_factors(U, V, ndim=3)
     check_generator(generator)
@@ -170,14 +174,16 @@ def train(U, V, X, Y, p, *, epochs, batch, step_size, generator, every=None, obs
     p = arguments.numbers("p", p, batch=U.shape[:1], least=0, below=1)
     keep = torch.as_tensor(1 - p, dtype=U.dtype).reshape(-1, 1, 1)
     record = Recorder(observe, every, epochs * -(-len(X) // batch))
+    if optimizer not in ("Adam", "SGD"):
+        raise ValueError(f"optimizer must be Adam or SGD, but it was {optimizer!r}.")
 
     U, V = (t.detach().clone().requires_grad_() for t in (U, V))
-    adam = torch.optim.Adam([U, V], lr=step_size, fused=True)
+    descent = getattr(torch.optim, optimizer)([U, V], lr=step_size, fused=True)
     record(0, U.detach(), V.detach())
     for t, (chosen, mask) in enumerate(_draws(len(X), U, keep, epochs, batch, generator)):
-        adam.zero_grad()
+        descent.zero_grad()
         sampled_loss(U, V, X[chosen], Y[chosen], mask).sum().backward()
-        adam.step()
+        descent.step()
         record(t + 1, U.detach(), V.detach())
     return Training(U.detach(), V.detach(), *record.results())
 

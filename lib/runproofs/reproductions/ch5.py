@@ -92,16 +92,17 @@ def activations(network, x):
 def train(network, X, Y, rate, *, epochs, batch, step_size, generator, every=None, observe=None):
     """Plain SGD on the cross-entropy, one mask an iteration; changes the network in place.
 
-    X: (n, 1, side, side), Y: (n,). rate: to drop a unit, in [0, 1). observe(network, recent) is
-    called as by `training.Recorder`; recent: the masks of the last iterations, each the numbers of
-    the units it kept. Returns a `Trained`. Cost of a step: O(batch (1 - rate) m 64) and the body.
+    X: (n, 1, side, side), Y: (n,). rate: to drop a unit, in [0, 1). observe(network, recent,
+    coming) is called as by `training.Recorder`; recent: the masks of the last iterations, each the
+    numbers of the units it kept; coming: that of the next one, which the network has not seen.
+    Returns a `Trained`. Cost of a step: O(batch (1 - rate) m 64) and the body.
     """
     q, recent = 1 - rate, deque(maxlen=RECENT)
     record = Recorder(observe, every, epochs * -(-len(X) // batch))
     small = [*network.body, network.beta]
-    record(0, network, recent)
     width = len(network.wide[1])
     for t, (chosen, kept) in enumerate(_draws(len(X), width, q, epochs, batch, generator)):
+        record(t, network, recent, kept)
         rows = [tensor[kept].requires_grad_() for tensor in network.wide]
         H = linear(below(network.body, X[chosen]), *rows[:2]).relu()
         loss = cross_entropy(H @ rows[2] / q + network.beta, Y[chosen])
@@ -111,7 +112,7 @@ def train(network, X, Y, rate, *, epochs, batch, step_size, generator, every=Non
             for tensor, gradient in zip(network.wide, gradients[len(small) :], strict=True):
                 tensor.index_add_(0, kept, gradient, alpha=-step_size)
         recent.append(kept)
-        record(t + 1, network, recent)
+    record(t + 1, network, recent, _mask(width, q, generator))
     return Trained(network, *record.results())
 
 
@@ -119,7 +120,19 @@ def _draws(n, width, q, epochs, batch, generator):
     """Yield the examples (b,) of each batch and the units that its mask keeps."""
     for _ in range(epochs):
         for chosen in torch.randperm(n, generator=generator).split(batch):
-            yield chosen, (torch.rand(width, generator=generator) < q).nonzero()[:, 0]
+            yield chosen, _mask(width, q, generator)
+
+
+def _mask(width, q, generator):
+    """The numbers of the units that a random mask keeps."""
+    return (torch.rand(width, generator=generator) < q).nonzero()[:, 0]
+
+
+def _layers(network, x, y):
+    """The wide layer and the labels, in NumPy, of as many images at a time as memory allows."""
+    count = -(-len(x) * len(network.wide[1]) // MEMORY)
+    for part in np.array_split(np.arange(len(x)), count):
+        yield activations(network, x[part]), y[part].numpy()
 
 
 def measure(network, x, y, masks, q, rng):
@@ -127,10 +140,8 @@ def measure(network, x, y, masks, q, rng):
 
     masks: (K, m) Boolean. Returns a dict "full", "loss", "masked" (K,) and "gaussian".
     """
-    y = y.numpy()
     totals = []
-    for part in np.array_split(np.arange(len(x)), -(-len(x) * masks.shape[1] // MEMORY)):
-        layer, labels = activations(network, x[part]), y[part]
+    for layer, labels in _layers(network, x, y):
         mean, covariance = subnetworks.moments(*layer, q)
         masked = subnetworks.logits(*layer, masks, q).argmax(-1) == labels
         guessed = subnetworks.predicted_accuracy(mean, covariance, labels, rng)
@@ -157,7 +168,7 @@ def curves(images, width, rate, trained, epochs, batch, step_size, tested, times
     fixed, half = (rng.random((masks, width), dtype=np.float32) < keep for keep in (q, q / 2))
     network = start(X.shape[-1], width, generator)
 
-    def observe(network, recent):
+    def observe(network, recent, _):
         visited = np.zeros((RECENT, width), bool)
         for k, kept in enumerate(recent):
             visited[k, kept] = True
@@ -176,6 +187,37 @@ def curves(images, width, rate, trained, epochs, batch, step_size, tested, times
     return {"times": run.times, **run.observed, "half": at_the_end}
 
 
+def visits(images, width, rate, epochs, batch, step_size, tested, looks, masks, seed=0):
+    """A network against the sub-network that it visits next: Figure 5-2.
+
+    At t = 0, at `looks` numbers of steps, log-spaced up to four fifths of training, and at `looks`
+    evenly spaced ones after that. Returns "times" (T,), and the test accuracies "full" (T,),
+    "visited" (T,) of the mask of step t before that step, and "fresh" (T, masks) of masks that are
+    drawn only for this look.
+    """
+    (X, Y), (x, y) = samples(images, tested)
+    q, steps = 1 - rate, epochs * -(-len(X) // batch)
+    generator, rng = torch.Generator().manual_seed(seed), np.random.default_rng(seed)
+
+    def observe(network, _, coming):
+        drawn = rng.random((1 + masks, width), dtype=np.float32) < q
+        drawn[0] = np.isin(np.arange(width), coming)
+        right = np.zeros(2 + masks)
+        for (H, A, beta), labels in _layers(network, x, y):
+            z = [H @ A.T + beta, *subnetworks.logits(H, A, beta, drawn, q)]
+            right += (np.argmax(z, -1) == labels).sum(-1)
+        full, visited, *fresh = right / len(x)
+        return {"full": full, "visited": visited, "fresh": fresh}
+
+    early = np.geomspace(16, 0.8 * steps, looks).astype(int)
+    late = np.linspace(0.8 * steps, steps, looks + 1)[1:].astype(int)
+    run = train(
+        start(X.shape[-1], width, generator), X, Y, rate, epochs=epochs, batch=batch,
+        step_size=step_size, generator=generator, observe=observe, every=[*early, *late],
+    )  # fmt: skip
+    return {"times": run.times, **run.observed}
+
+
 DIGITS = {"images": "digits", "epochs": 40, "batch": 32, "step_size": 0.05, "tested": None}
 MNIST = {"images": "mnist", "epochs": 25, "batch": 64, "step_size": 0.01, "tested": 2000}
 ASKED = {"trained": None, "rate": 0.8, "times": 12, "masks": 100}
@@ -191,13 +233,19 @@ figure_5_3_wide = experiment(  # fewer epochs: a step takes up to twelve times a
     paper={**ASKED, **MNIST, "width": (50_000, 100_000, 250_000), "epochs": 1, "tested": 500,
            "times": 5},
 )(curves)  # fmt: skip
+VISITS = {"masks": 20, "rate": (0.1, 0.5, 0.7)}
 figure_5_2 = experiment(
-    "figure-5-2", over=("width", "rate"),
-    quick={**ASKED, **DIGITS, "times": 6, "width": (100,), "rate": (0.1, 0.5, 0.9)},
-    paper={**ASKED, **MNIST, "width": (1000,), "rate": (0.1, 0.5, 0.9), "epochs": 5,
-           "times": 6},
-)(curves)  # fmt: skip
-digits_sweep = experiment(  # both figures and their control, on the digits
+    "figure-5-2", over=("rate", "seed"),
+    quick={**VISITS, **DIGITS, "looks": 12, "width": 100, "rate": (0.7,), "seed": range(1)},
+    paper={**VISITS, **MNIST, "looks": 6, "width": 1000, "epochs": 5, "tested": None,
+           "seed": range(3)},
+)(visits)  # fmt: skip
+figure_5_2_digits = experiment(
+    "figure-5-2-digits", over=("width", "rate", "seed"),
+    quick={**VISITS, **DIGITS, "looks": 60, "width": (100,), "rate": (0.7,), "seed": range(1)},
+    paper={**VISITS, **DIGITS, "looks": 12, "width": (100, 300, 1000), "seed": range(4)},
+)(visits)  # fmt: skip
+digits_sweep = experiment(  # the gaps of both figures, and their control, on the digits
     "figure-5-3-digits", over=("trained", "width", "rate", "seed"),
     quick={**ASKED, **DIGITS, "times": 6, "trained": (None, 0.0), "width": (100, 1000),
            "rate": (0.8,), "seed": range(1)},

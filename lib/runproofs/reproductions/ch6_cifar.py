@@ -21,7 +21,7 @@ SCALES = {"mean": (0.4914, 0.4822, 0.4465), "std": (0.2470, 0.2435, 0.2616)}  # 
 
 
 class Normalize(nn.Module):
-    """(x - mean) / std for each of three colours: the model takes pixels in [0, 1]."""
+    """(x - mean) / std for each of three colors: the model takes pixels in [0, 1]."""
 
     def __init__(self):
         super().__init__()

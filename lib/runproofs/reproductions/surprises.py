@@ -3,7 +3,8 @@
 Ten data sets of ten points, uniform in [-1, 1]^5, with the labels prod_i sign(x_i); five hidden
 nodes; stochastic gradient with momentum, one example a step. The paper starts from the default of
 Torch, where weights and biases are uniform in +-fan_in^(-1/2), and takes the momentum of Torch,
-which also multiplies each new gradient by 1 - dampening, 1/2 if nobody changed it.
+which also multiplies each new gradient by 1 - dampening, 1/2 if nobody changed it. The paper frees
+the biases of weight decay, Torch's optimizer does not: there is an arm for each reading.
 """
 
 from math import prod
@@ -16,7 +17,7 @@ from runproofs.networks.multilayer import MultilayerNetwork, squared_norm
 from runproofs.training import Recorder
 
 BLOCK = 500  # steps whose random numbers are drawn at once
-METHODS = ("dropout", "weight decay", "none")
+METHODS = ("dropout", "weight decay", "none", "weight decay, biases too")
 
 
 class Trained(NamedTuple):
@@ -47,29 +48,33 @@ def outputs(network, X):
 
 
 def train(
-    start, X, y, p, lam, *, steps, step_size, momentum, dampening, rng, every=None, observe=None
-):
-    """SGD on (D(W, x, R) - y)^2 + lam / 2 |W|^2 for a batch of networks of depth 2 at once.
+    start, X, y, p, lam, bias_lam=0, *, steps, step_size, momentum, dampening, rng, every=None,
+    observe=None,
+):  # fmt: skip
+    """SGD on (D(W, x, R) - y)^2 + lam / 2 |W|^2 + bias_lam / 2 |b|^2, a batch of depth 2 at once.
 
     start: the batch, with weights (..., n, K) and (..., 1, n) in float64. Each network has points
-    X (..., N, K), labels y (..., N), a keep probability p (...) and a penalty lam (...), free
-    biases, and draws an example and a dropout pattern a step. step_size: a function of the step
-    0, 1, ... The velocity v becomes momentum v + (1 - dampening) g, at the first step g.
-    observe(network) is called as by `training.Recorder`. Nothing is checked. Returns a `Trained`.
+    X (..., N, K), labels y (..., N), a keep probability p (...) and penalties lam (...) of its
+    weights and bias_lam (...) of its biases b, and draws an example, with replacement, and a
+    dropout pattern a step. step_size: a function of the step 0, 1, ... The velocity v becomes
+    momentum v + (1 - dampening) g, at the first step g. observe(network) is called as by
+    `training.Recorder`. Nothing is checked. Returns a `Trained`.
     Cost: O(n K) a network and step; a step of the whole batch takes some 20 calls of NumPy.
     """
     *batch, n, K = start.weights[0].shape
     B, record = prod(batch), Recorder(observe, every, steps)
     X = X.reshape(B, -1, K).transpose(1, 2, 0).copy()
-    y, p, lam = y.reshape(B, -1).T.copy(), p.ravel(), lam.ravel()
+    y, p = y.reshape(B, -1).T.copy(), p.ravel()
 
     z = _columns(start, B)
     g, v, terms = np.empty_like(z), np.zeros_like(z), np.empty((n, K, B))
     h, slope, miss = np.empty((n, B)), np.empty((n, B)), np.empty(B)
     (W, w, a, b), (dW, dw, da, db) = _parts(z, n, K), _parts(g, n, K)
-    decayed = np.flatnonzero(lam)
+    lams = [np.broadcast_to(each, batch).ravel() for each in (lam, bias_lam)]
+    decay = np.repeat(lams, [n * K + n, n + 1], axis=0)  # of each number of each network
+    decayed = np.flatnonzero(decay.any(0))
     decayed = slice(decayed[0], decayed[-1] + 1) if decayed.size else slice(0)
-    lam, weights, shrink = lam[decayed], z[: n * K + n, decayed], g[: n * K + n, decayed]
+    decay, numbers, shrink = decay[:, decayed], z[:, decayed], g[:, decayed]
 
     record(0, start)
     for t, (x, label, kept) in enumerate(_draws(X, y, p, n, steps, np.random.default_rng(rng))):
@@ -83,7 +88,7 @@ def train(
         np.multiply(h, db, out=dw)
         np.multiply(np.multiply(w, db, out=da), slope, out=da)
         np.multiply(da[:, None], x, out=dW)
-        shrink += lam * weights
+        shrink += decay * numbers
         if t:  # v is the velocity divided by 1 - dampening
             np.add(np.multiply(v, momentum, out=v), g, out=v)
         else:
@@ -125,7 +130,7 @@ def _network(z, n, K, batch):
 
 
 def at_all_scales(scales, sets, n, K, N, p, lam, times, rate, decay, momentum, dampening, seed=0):
-    """Every method at every scale on every data set, all three from one start for each data set.
+    """Every method at every scale on every data set, all from one start for each data set.
 
     p: dropout's keep probability. lam: of weight decay. rate / (1 + decay t): the step size. times:
     after how many steps the networks are measured, the last at the end. Returns "times" (T,), and
@@ -140,9 +145,11 @@ def at_all_scales(scales, sets, n, K, N, p, lam, times, rate, decay, momentum, d
     def spread(array):
         return np.broadcast_to(array, batch + array.shape[1:])
 
-    X, y = np.multiply.outer(scales, X) + np.zeros((3, 1, 1, 1, 1)), spread(y)
-    keep, penalty = np.ones(batch), np.zeros(batch)
+    X, y = np.broadcast_to(np.multiply.outer(scales, X), (*batch, N, K)), spread(y)
+    keep, penalty, of_biases = np.ones(batch), np.zeros(batch), np.zeros(batch)
     keep[METHODS.index("dropout")], penalty[METHODS.index("weight decay")] = p, lam
+    too = METHODS.index("weight decay, biases too")
+    penalty[too] = of_biases[too] = lam
 
     def observe(network):
         loss = ((outputs(network, X) - y) ** 2).mean(-1)
@@ -150,7 +157,7 @@ def at_all_scales(scales, sets, n, K, N, p, lam, times, rate, decay, momentum, d
 
     run = train(
         MultilayerNetwork([*map(spread, one.weights)], [*map(spread, one.biases)]),
-        X, y, keep, penalty, steps=times[-1], step_size=lambda t: rate / (1 + decay * t),
+        X, y, keep, penalty, of_biases, steps=times[-1], step_size=lambda t: rate / (1 + decay * t),
         momentum=momentum, dampening=dampening, rng=rng, every=list(times), observe=observe,
     )  # fmt: skip
     return {"times": run.times, **run.observed}

@@ -1,0 +1,325 @@
+"""A folder of submissions: a row and a page for each, and nothing of the teacher's is lost."""
+
+import json
+import os
+from datetime import datetime
+
+import pytest
+
+from coursework.tests.conftest import TREES, grader, notebook, with_cells
+from coursework.tests.test_hostile import NO_NOTEBOOKS
+from coursework.tools import grade as grading
+from coursework.tools import grader as grader_module
+from coursework.tools import inbox, marks, table
+from coursework.tools.grader import Grading, MachineError
+from coursework.tools.submission import Limits
+
+NAME = "dropout_is_a_regularizer"
+QUICK = Limits(cell=5, question=5, total=120)
+CHECK = grading.check_solution  # costs seconds, so most tests do without
+FIGURE = "figure (by hand, of 4)"
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / NAME).mkdir()
+    return tmp_path / NAME
+
+
+@pytest.fixture
+def run(tmp_path, folder, monkeypatch):
+    """Grade the folder; run() returns the rows of marks.csv, by student."""
+    monkeypatch.setattr(grading, "INSTRUCTOR", TREES / "instructor")
+    monkeypatch.setattr(grading, "Grader", lambda name, _: grader(name))
+    monkeypatch.setattr(grading, "check_solution", lambda *_: None)
+
+    def run(due=None):
+        grading.grade(folder, NAME, tmp_path / "out", QUICK, due)
+        return {row["student"]: row for row in table.read(tmp_path / "out" / "marks.csv")}
+
+    return run
+
+
+@pytest.fixture
+def edit(tmp_path):
+    """Write into marks.csv as a spreadsheet does: edit({student: {column: text}}, ...)."""
+
+    def edit(changes, encoding="utf-8-sig", between=","):
+        path = tmp_path / "out" / "marks.csv"
+        rows = table.read(path)
+        for row in rows:
+            row.update(changes.get(row["student"], {}))
+        lines = [rows[0].keys(), *(row.values() for row in rows)]
+        text = "\n".join(between.join(f'"{value}"' for value in line) for line in lines)
+        path.write_bytes(text.encode(encoding))
+
+    return edit
+
+
+def test_a_batch_of_all_kinds_has_a_row_and_a_page_each(tmp_path, folder, run):
+    for student in ("ada", "=1+1"):
+        (folder / student).mkdir()
+        (folder / student / "hw.ipynb").write_text(notebook("instructor", NAME))
+    (folder / "ada-hw.ipynb").write_text(notebook("student", NAME))  # not to take that of ada/hw
+    (folder / "mark.ipynb").write_bytes(b"\xef\xbb\xbf" + notebook("instructor", NAME).encode())
+    (folder / "ada-hw.pdf").write_bytes(b"%PDF")
+    (folder / "empty.ipynb").write_text(notebook("student", NAME))
+    (folder / "<b>bold.ipynb").write_text("<script>")
+    (folder / "loop.ipynb").write_text(with_cells(notebook("student", NAME), last="while True: 0"))
+    (folder / ("long" * 35)).mkdir()
+    (folder / ("long" * 35) / ("name" * 22 + ".ipynb")).write_text("no notebook")
+    with open(os.fsencode(folder) + b"/J\xf6rg.ipynb", "w") as file:  # as old zips unpack
+        file.write("no notebook")
+    for what, content in NO_NOTEBOOKS.items():
+        (folder / f"{what}.ipynb").write_bytes(content)
+    rows = run()
+    assert len(rows) == 10 + len(NO_NOTEBOOKS)
+    right = {"ada-hw", "'=1+1-hw", "mark"}
+    for student, row in rows.items():
+        assert row["automatic"] == (row["automatic, of"] if student in right else "0"), row
+    assert "J\ufffdrg" in rows
+    pages = {path.stem: path.read_text() for path in (tmp_path / "out/feedback").glob("*.html")}
+    assert len(pages) == len(rows)
+    assert "<script>" not in pages["<b>bold"]
+    assert "<b>" not in pages["<b>bold"]
+    assert "default_rng" not in "".join(pages.values())
+
+
+def test_marks_by_hand_stay_and_are_told(tmp_path, folder, run, edit):
+    for student in ("ada", "=1", "007", "García"):
+        (folder / f"{student}.ipynb").write_text("no notebook")
+    run()
+    edit(
+        {
+            "ada": {FIGURE: "3", "figure comment": "Label the axes.", "proof (by hand, of 4)": "4"},
+            "'=1": {FIGURE: "2,5"},
+            "007": {"student": "7", FIGURE: "1"},
+            "García": {marks.CHANGED: "rate = 1,5: the text; was unclear"},
+        },
+        encoding="cp1252",
+        between=";",
+    )
+    with pytest.raises(ValueError, match="was unclear"):  # a reason has no semicolon
+        run()
+    edit({"García": {marks.CHANGED: "rate = 1,5: the text was unclear"}})
+    (folder / "late.ipynb").write_text("no notebook")
+    rows = run()
+    assert {student: row[FIGURE] for student, row in rows.items()} == {
+        "'=1": "2.5", "ada": "3", "007": "1", "late": "", "García": "",
+    }  # fmt: skip
+    assert rows["ada"]["figure comment"] == "Label the axes."
+    assert (rows["ada"]["total"], rows["late"]["total"]) == ("7", "")
+    assert (rows["García"]["rate (of 2)"], rows["García"]["automatic"]) == ("0", "1.5")
+    pages = tmp_path / "out" / "feedback"
+    assert "<td>3 of 4<td>by hand: Label the axes." in (pages / "ada.html").read_text()
+    assert "<td>? of 4" in (pages / "late.html").read_text()
+    assert "1.5 of 2<td>by hand: the text was unclear" in (pages / "García.html").read_text()
+
+    (folder / "ada.ipynb").write_text("another one")
+    rows = run()
+    assert marks.NEW in rows["ada"]["remarks"]
+    assert rows["ada"][FIGURE] == "3"
+
+
+@pytest.mark.parametrize(
+    ("column", "text"),
+    [
+        (FIGURE, "7"),
+        (FIGURE, "-1"),
+        (FIGURE, "abc"),
+        (FIGURE, "nan"),
+        (marks.CHANGED, "rate = 3: more than there is"),
+        (marks.CHANGED, "rate = 2"),
+        (marks.CHANGED, "figure = 2: is marked by hand anyway"),
+    ],
+)
+def test_what_is_no_mark_is_refused(folder, run, edit, column, text):
+    (folder / "ada.ipynb").write_text("no notebook")
+    run()
+    edit({"ada": {column: text}})
+    with pytest.raises(ValueError, match="ada"):
+        run()
+
+
+def test_no_row_vanishes(tmp_path, folder, run):
+    for student in ("ada", "ben"):
+        (folder / f"{student}.ipynb").write_text("no notebook")
+    run()
+    before = (tmp_path / "out" / "marks.csv").read_bytes()
+    (folder / "ben.ipynb").unlink()
+    with pytest.raises(ValueError, match="rows for ben"):
+        run()
+    assert (tmp_path / "out" / "marks.csv").read_bytes() == before
+    (tmp_path / "out" / "marks.csv").write_text("student;figure\nada;3\n")
+    with pytest.raises(ValueError, match="Move it away"):
+        run()
+
+
+def test_the_last_table_is_kept_and_feedback_is_of_this_batch(tmp_path, folder, run):
+    (folder / "ada.ipynb").write_text("no notebook")
+    run()
+    before = (tmp_path / "out" / "marks.csv").read_bytes()
+    (tmp_path / "out" / "feedback" / "stranger.html").write_text("of another class")
+    (folder / "ben.ipynb").write_text("no notebook")
+    run()
+    assert (tmp_path / "out" / "marks.csv.bak").read_bytes() == before
+    assert sorted(os.listdir(tmp_path / "out")) == [
+        *("alike.csv", "by_hand", "canvas.csv", "feedback", "gradescope.zip"),
+        *("marks.csv", "marks.csv.bak", "moodle.csv"),
+    ]
+    assert sorted(os.listdir(tmp_path / "out" / "feedback")) == ["ada.html", "ben.html"]
+
+
+def test_a_table_that_cannot_be_written_leaves_the_last_one(tmp_path):
+    path = tmp_path / "marks.csv"
+    table.write(path, [["student"], ["ada"]])
+    before = path.read_bytes()
+
+    def rows():
+        yield ["student"]
+        raise UnicodeEncodeError("utf-8", "\udcf6", 0, 1, "surrogates not allowed")
+
+    with pytest.raises(UnicodeEncodeError):
+        table.write(path, rows())
+    assert path.read_bytes() == before
+
+
+def test_an_interrupted_run_goes_on(folder, run, monkeypatch):
+    for student in ("ada", "ben"):
+        (folder / f"{student}.ipynb").write_text(f"no notebook of {student}")
+    graded = []
+
+    class Counted(Grading):
+        def __init__(self, grader, content, *rest):
+            graded.append(content)
+            super().__init__(grader, content, *rest)
+
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(grading, "Grading", Counted)
+    with monkeypatch.context() as patch:
+        patch.setattr(marks, "rows", interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            run()
+    (folder / "ben.ipynb").write_text("changed since")
+    del graded[:]
+    assert list(run()) == ["ada", "ben"]
+    assert [text for text in graded if len(text) < 99] == [b"changed since"]
+
+
+def test_nothing_is_graded_where_the_solution_fails(tmp_path, folder, run, monkeypatch):
+    (folder / "ada.ipynb").write_text("no notebook")
+    monkeypatch.setattr(grading, "check_solution", lambda grader, _: CHECK(grader, Limits(total=0)))
+    with pytest.raises(MachineError, match="the solution itself"):
+        run()
+    assert not (tmp_path / "out").exists()
+
+
+def test_no_mark_is_written_where_the_solution_fails_afterwards(tmp_path, folder, run, monkeypatch):
+    (folder / "ada.ipynb").write_text("no notebook")
+    limits = iter([QUICK, Limits(total=0)])
+
+    def check(grader, _):
+        CHECK(grader, next(limits))
+
+    monkeypatch.setattr(grading, "check_solution", check)
+    with pytest.raises(MachineError, match="the solution"):
+        run()
+    assert not os.listdir(tmp_path / "out")
+
+
+def test_an_error_of_the_machine_is_no_mark(tmp_path, folder, run, monkeypatch):
+    (folder / "ada.ipynb").write_text(notebook("instructor", NAME))
+
+    def broken(*_):
+        raise OSError("No space left on device")
+
+    monkeypatch.setattr(grader_module, "Sandbox", broken)
+    with pytest.raises(MachineError, match="ada: OSError: No space"):
+        run()
+    assert not (tmp_path / "out" / "marks.csv").exists()
+
+
+def test_a_file_that_cannot_be_read_stops_the_batch(folder, run, monkeypatch):
+    (folder / "ada.ipynb").write_text("no notebook")
+
+    def refuse(path):
+        raise PermissionError(f"Permission denied: {path}")
+
+    monkeypatch.setattr(inbox.Path, "read_bytes", refuse)
+    with pytest.raises(PermissionError, match="ada"):
+        run()
+
+
+def test_who_is_in_the_roster_has_a_row(tmp_path, folder, run):
+    (tmp_path / "roster.csv").write_text(
+        "id;name;file\n1;Ada Lovelace;ada*\n2;Ben Nevis;*_40312_*\n3;Cleo;\n4;Dora;\n5;Emil;\n"
+    )
+    for file, hour in (("ada.ipynb", 9), ("ada (1).ipynb", 12), ("ada.png", 13)):
+        (folder / file).write_text(file)
+        os.utime(folder / file, (0, datetime(2027, 5, 3, hour).timestamp()))
+    (folder / "nevisben_LATE_40312_77_work-1.ipynb").write_text(notebook("instructor", NAME))
+    (folder / "3").mkdir()
+    (folder / "3" / "hw.ipynb").write_text("no notebook")
+    (folder / "4.ipynb").write_text("no notebook")
+    (folder / "stranger.ipynb").write_text("no notebook")
+    rows = run(inbox.due("2027-05-03 10:30"))
+    assert list(rows) == ["1", "2", "3", "4", "5", "stranger.ipynb"]
+    assert rows["1"]["name"] == "Ada Lovelace"
+    assert rows["1"]["file"] == "ada (1).ipynb"
+    assert rows["1"]["hours late"] == "1.5"
+    assert "and not ada.ipynb, ada.png" in rows["1"]["remarks"]
+    assert rows["2"]["automatic"] == rows["2"]["automatic, of"]
+    assert rows["3"]["file"] == "3/hw.ipynb"
+    assert (rows["5"]["total"], rows["5"]["remarks"]) == ("0", "Nothing was handed in.")
+    assert "Nobody in roster.csv" in rows["stranger.ipynb"]["remarks"]
+
+    (tmp_path / "roster.csv").write_text("id,name,file\n1,Ada,ada*\n2,Adam,adam*\n")
+    (folder / "adam.ipynb").write_text("whose?")
+    with pytest.raises(ValueError, match="of 1 and of 2"):
+        run()
+    for text in ("id,name\n1,Ada\n", "id,name,file\n1,Ada,\n1,Ben,\n"):
+        (tmp_path / "roster.csv").write_text(text)
+        with pytest.raises(ValueError, match="roster"):
+            run()
+
+
+def test_a_notebook_of_another_term_is_told(folder, run):
+    other = json.loads(notebook("student", NAME))
+    assert other["metadata"]["conventions"] == []
+    other["metadata"]["conventions"] = ["half of the squares"]
+    (folder / "ada.ipynb").write_text(json.dumps(other))
+    other["metadata"] = {}
+    (folder / "ben.ipynb").write_text(json.dumps(other))
+    rows = run()
+    assert grading.OTHER in rows["ada"]["remarks"]
+    assert grading.OTHER not in rows["ben"]["remarks"]
+
+
+def test_what_a_sandbox_must_show_holds_nothing_of_the_teacher(folder, run, monkeypatch):
+    monkeypatch.setattr(grading.sandbox, "readable", lambda: [folder.parent])
+    monkeypatch.setattr(grading.sandbox, "trouble", lambda: "")
+    with pytest.raises(ValueError, match="Python's own files"):
+        run()
+
+
+def test_who_has_no_sandbox_is_told(folder, run, monkeypatch, capsys):
+    monkeypatch.setattr(grading.sandbox, "trouble", lambda: "there is no bubblewrap")
+    (folder / "ada.ipynb").write_text(notebook("instructor", NAME))
+    rows = run()
+    assert capsys.readouterr().out.startswith("Submissions were not confined")
+    assert rows["ada"]["automatic"] == rows["ada"]["automatic, of"]
+    assert "no bubblewrap" in rows["ada"]["remarks"]
+
+
+def test_the_command_says_what_is_wrong(folder, monkeypatch, capsys):
+    for arguments, told in (
+        ([str(folder / "none")], "There is no folder"),
+        ([str(folder.parent)], "Which assignment"),
+        ([str(folder), "--due", "May"], "no date"),
+    ):
+        monkeypatch.setattr("sys.argv", ["grade", *arguments])
+        with pytest.raises(SystemExit):
+            grading.main()
+        assert told in capsys.readouterr().err

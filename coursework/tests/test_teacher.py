@@ -1,0 +1,156 @@
+"""What a teacher gets beside the marks: exports, pages to mark by hand, pairs that are alike."""
+
+import base64
+import csv
+import html
+import json
+import subprocess
+import sys
+import zipfile
+
+import nbformat
+import pytest
+
+from coursework.tools import alike, assign, by_hand, exports, sources
+from coursework.tools.grader import Mark, Result
+from coursework.tools.inbox import Handed
+from coursework.tools.marks import ByHand
+
+NAME = "dropout_is_a_regularizer"
+BEGIN, END = by_hand.BEGIN, by_hand.END
+
+
+@pytest.fixture
+def source():
+    return sources.read(NAME)
+
+
+@pytest.fixture
+def graded(source):
+    """Ada, all of whose marks are there; Ben, some of whose are missing; Cleo, who had no time."""
+    by_tests = [q for q in source.questions if not q.manual]
+    right = [Mark(q.name, q.points, q.points) for q in by_tests]
+    wrong = [Mark(q.name, 0, q.points, ["Look at it."]) for q in by_tests]
+    manual = {q.name: 1.0 for q in source.questions if q.manual}
+    first = by_tests[0]
+    return [
+        (
+            Handed("40312", "ada.ipynb", b"ada", name="Lovelace, Ada"),
+            Result(right, []),
+            ByHand(marks=manual, comments={"proof": "Say why."}),
+        ),
+        (
+            Handed("007", "ben.ipynb", b"ben", name="Ben"),
+            Result(wrong, ["Code cell 3: It took longer than 60 seconds."]),
+            ByHand(changes={first.name: (0.5, "nearly")}),
+        ),
+        (Handed("5", name="Cleo", remarks=["Nothing was handed in."]), Result(wrong, []), ByHand()),
+        (Handed("x.ipynb", "x.ipynb", b"x", listed=False), Result(wrong, []), ByHand()),
+    ]
+
+
+def rows(path):
+    with open(path, newline="", encoding="utf-8-sig") as file:
+        return list(csv.reader(file))
+
+
+def test_canvas_and_moodle_find_their_columns(tmp_path, graded, source):
+    exports.write(graded, source, tmp_path)
+    by_tests = sum(q.points for q in source.questions if not q.manual)
+    total = f"{by_tests + 2:g}"
+    assert rows(tmp_path / "canvas.csv") == [
+        ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", source.title()],
+        ["Points Possible", "", "", "", "", f"{sum(q.points for q in source.questions):g}"],
+        ["Lovelace, Ada", "", "40312", "", "", total],
+        ["Ben", "", "007", "", "", ""],
+        ["Cleo", "", "5", "", "", "0"],
+    ]
+    head, ada, ben, cleo = rows(tmp_path / "moodle.csv")
+    assert head == ["ID number", "Full name", source.title(), f"{source.title()} (feedback)"]
+    assert ada[:3] == ["40312", "Lovelace, Ada", total]
+    assert "proof 1 of 4 (Say why.)" in ada[3]
+    assert ben[:3] == ["007", "Ben", ""]
+    assert "proof ? of 4" in ben[3]
+    assert cleo[:3] == ["5", "Cleo", "0"]
+
+
+def test_gradescope_gets_the_marks_of_a_notebook_that_is_known(tmp_path, graded, source):
+    """As Gradescope runs it: in a folder with source, submission and results."""
+    exports.write(graded, source, tmp_path)
+    for folder in ("source", "submission", "results"):
+        (tmp_path / folder).mkdir()
+    with zipfile.ZipFile(tmp_path / "gradescope.zip") as archive:
+        assert sorted(archive.namelist()) == ["known.json", "run_autograder", "setup.sh"]
+        archive.extractall(tmp_path / "source")
+
+    def run(content):
+        (tmp_path / "submission" / "work.ipynb").write_bytes(content)
+        command = [sys.executable, "source/run_autograder"]
+        subprocess.run(command, cwd=tmp_path, check=True)
+        return json.loads((tmp_path / "results" / "results.json").read_text())
+
+    ada, ben, stranger = run(b"ada"), run(b"ben"), run(b"of somebody else")
+    assert {test["name"]: test["score"] for test in ada["tests"]} == {
+        q.name: 1 if q.manual else q.points for q in source.questions
+    }
+    for test in ada["tests"]:
+        assert set(test) == {"name", "score", "max_score", "output"}
+    assert [test["score"] for test in ben["tests"]][:2] == [0.5, 0]
+    assert ben["tests"][0]["output"] == "nearly"
+    assert "60 seconds" in ben["output"]
+    assert stranger == {"score": 0, "output": "This notebook is not marked yet."}
+
+
+def cells(*sources, outputs=()):
+    """A notebook of cells of code and, where it begins with a quote, of text."""
+    notebook = nbformat.v4.new_notebook()
+    for source in sources:
+        text = source.startswith("'")
+        new = nbformat.v4.new_markdown_cell if text else nbformat.v4.new_code_cell
+        notebook.cells.append(new(source.strip("'"), **({} if text else {"outputs": [*outputs]})))
+    return json.dumps(notebook).encode()
+
+
+def test_all_answers_to_a_question_stand_beside_its_rubric(source):
+    picture = base64.b64encode(b"a picture").decode()
+    shown = {"output_type": "display_data", "metadata": {}, "data": {"image/png": picture + "\n"}}
+    active = {"output_type": "display_data", "metadata": {}, "data": {"text/html": "<script>"}}
+    answers = (f"'{BEGIN}\n\nProve it.'", "'Since <b>so</b>.'", f"'{END} Go on.'", "elsewhere = 1")
+    more = (f"'{BEGIN}\n\n**Your figure.**'", "plot()", f"'{END}'")
+    everything = [
+        Handed("ada", "ada.ipynb", cells(*answers, *more, outputs=[shown, active])),
+        Handed("ben", "ben.ipynb", b"no notebook"),
+        Handed("cleo", remarks=["Nothing was handed in."]),
+    ]
+    (first, proof), (second, figure) = by_hand.pages(everything, source, assign.key(source))
+    assert (first, second) == ("proof", "figure")
+    assert "Since &lt;b&gt;so&lt;/b&gt;." in proof
+    for page, question in ((proof, "proof"), (figure, "figure")):
+        (solution,) = (q.solution for q in source.questions if q.name == question)
+        (told,) = (cell.source for cell in solution if cell.cell_type == "markdown")
+        assert told.strip() in html.unescape(page)
+    assert "BEGIN SOLUTION" not in figure
+    assert picture in figure
+    assert "plot()" in figure
+    for page in (proof, figure):
+        assert "<script>" not in page
+        assert "elsewhere" not in page
+        assert "open ben.ipynb" in page
+        assert "cleo" not in page
+
+
+def test_cells_that_are_alike_are_counted():
+    given = "def f(a, b):\n    return sum(x * a for x in range(b)) + sum(range(a)) - len([a, b, 1])"
+    mine = "def rate(p, n):\n    'Why.'\n    q = 1 - p\n    return [q**k * p**n for k in range(n)]"
+    same = "def rate(a, b):\n    c = 1 - a  # so\n    return [c**j * a**b for j in range(b)]"
+    other = mine.replace("1 - p", "1 + p")
+    everything = [
+        Handed("ada", "ada", cells(given, mine, "x = 1")),
+        Handed("ben", "ben", cells(given, same, "x = 1")),
+        Handed("cleo", "cleo", cells(given, other, "def (", "+".join("1" * 5000))),
+        Handed("dora", "dora", b"no notebook"),
+        Handed("emil"),
+    ]
+    assert alike.pairs(everything, cells(given)) == [("ada", "ben", 1, 1)]
+    crowd = [Handed(f"student {k}", "", cells(given, mine)) for k in range(5)]
+    assert alike.pairs(crowd, cells(given)) == []

@@ -1,0 +1,64 @@
+"""A page for each question that is marked by hand: all answers to it beside the rubric."""
+
+import re
+from pathlib import Path
+
+import jinja2
+import nbformat
+
+from coursework.tools.submission import code_cells
+
+PAGE = Path(__file__).with_name("by_hand.html")
+BEGIN, END = "<!-- BEGIN QUESTION -->", "<!-- END QUESTION -->"  # otter's, around what has no check
+
+
+def pages(everything, source, key):
+    """Pairs (name of a question, HTML), of all that was handed in; `key` is the text of key.md."""
+    page = jinja2.Environment(autoescape=True).from_string(PAGE.read_text())
+    manual = [question for question in source.questions if question.manual]
+    answers = [(handed, answers_in(handed.content)) for handed in everything if handed.file]
+    for number, question in enumerate(manual):
+        rows = [(h, a[number] if len(a) == len(manual) else None) for h, a in answers]
+        title, told = source.title(), rubric(key, question.name)
+        yield question.name, page.render(title=title, question=question, rubric=told, rows=rows)
+
+
+def rubric(key, question):
+    """What the key says of a question, without its code."""
+    section = re.search(rf"^## {question} \(.*\n((?:(?!## ).*\n?)*)", key, re.M)[1]
+    return re.sub(r"^```python\n.*?^```\n", "", section, flags=re.M | re.S).strip()
+
+
+def answers_in(content):
+    """The answers to what has no check, in order: of each a list of (kind, text or picture)."""
+    try:
+        code_cells(content)
+        cells = nbformat.reads(content.decode("utf-8-sig"), as_version=4)["cells"]
+        return list(_sections(cells))
+    except Exception:  # it is no notebook, or has outputs that are none
+        return []
+
+
+def _sections(cells):
+    section = None
+    for cell in cells:
+        text = cell["source"]
+        if section is not None and (END in text or BEGIN in text):
+            yield section
+            section = None
+        if BEGIN in text:
+            section = []
+        elif section is not None:
+            section.append(("code" if cell["cell_type"] == "code" else "text", text))
+            section += [kind for output in cell.get("outputs", []) for kind in _shown(output)]
+
+
+def _shown(output):
+    """What of an output is shown: pictures and text, and nothing that a browser would run."""
+    data = output.get("data", {})
+    if "image/png" in data:
+        yield "picture", "".join(data["image/png"]).replace("\n", "")
+    elif "text/plain" in data:
+        yield "output", "".join(data["text/plain"])
+    elif "text" in output:
+        yield "output", "".join(output["text"])

@@ -1,0 +1,82 @@
+"""The marks in the formats of those who keep the books: Canvas, Moodle, Gradescope.
+
+Canvas wants its own columns and a second line with the marks that can be had; Moodle asks which
+column is what; what stands in the roster as id is Canvas' SIS User ID and Moodle's ID number. A
+mark is left empty where some by hand are missing; both leave out files that the roster gives to
+nobody. Gradescope takes marks from a program that it runs on each notebook: `gradescope.zip` is one
+that knows the notebooks graded here by their bytes.
+"""
+
+import hashlib
+import json
+import zipfile
+
+from coursework.tools import table
+
+RUN = """#!/usr/bin/env python3
+import glob, hashlib, json
+known = json.load(open("source/known.json"))
+files = glob.glob("submission/**/*.ipynb", recursive=True)
+found = [known.get(hashlib.sha256(open(file, "rb").read()).hexdigest()) for file in files]
+unknown = {"score": 0, "output": "This notebook is not marked yet."}
+json.dump(next(filter(None, found), unknown), open("results/results.json", "w"))
+"""
+SET_UP = "#!/bin/sh\napt-get install -y python3\n"
+
+
+def write(graded, source, out):
+    """canvas.csv, moodle.csv and gradescope.zip for all that was `graded`, as in marks.rows."""
+    title, possible = source.title(), f"{sum(q.points for q in source.questions):g}"
+    canvas = [
+        ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", title],
+        ["Points Possible", "", "", "", "", possible],
+    ]
+    moodle = [["ID number", "Full name", title, f"{title} (feedback)"]]
+    known = {}
+    for handed, result, by_hand in graded:
+        total = by_hand.total(handed, source, result)
+        mark = "" if total is None else f"{total:g}"
+        if handed.listed:
+            canvas.append([handed.name, "", handed.student, "", "", mark])
+            told = list(_lines(source, result, by_hand))
+            moodle.append([handed.student, handed.name, mark, "; ".join(told)])
+        if handed.content is not None:
+            key = hashlib.sha256(handed.content).hexdigest()
+            known[key] = _for_gradescope(source, result, by_hand)
+    table.write(out / "canvas.csv", canvas)
+    table.write(out / "moodle.csv", moodle)
+    with zipfile.ZipFile(out / "gradescope.zip", "w") as archive:
+        for name, text in (("setup.sh", SET_UP), ("run_autograder", RUN)):
+            program = zipfile.ZipInfo(name)
+            program.external_attr = 0o755 << 16  # it may be executed
+            archive.writestr(program, text)
+        archive.writestr("known.json", json.dumps(known))
+
+
+def _scores(source, result, by_hand):
+    """Question, mark or None, what is told, of each question in order."""
+    tested = {mark.question: mark for mark in result.marks}
+    for question in source.questions:
+        if question.manual:
+            told = by_hand.comments.get(question.name, "")
+            yield question, by_hand.marks.get(question.name), told
+        else:
+            mark = tested[question.name]
+            score, reason = by_hand.changes.get(question.name, (mark.score, ""))
+            yield question, score, "\n".join([reason] if reason else mark.hints)
+
+
+def _lines(source, result, by_hand):
+    for question, score, told in _scores(source, result, by_hand):
+        text = "?" if score is None else f"{score:g}"
+        line = f"{question.name} {text} of {question.points:g}"
+        yield f"{line} ({told})" if told and question.manual else line
+
+
+def _for_gradescope(source, result, by_hand):
+    tests = [
+        {"name": q.name, "score": score, "max_score": q.points, "output": told}
+        for q, score, told in _scores(source, result, by_hand)
+        if score is not None
+    ]
+    return {"tests": tests, "output": "\n".join(result.remarks)}

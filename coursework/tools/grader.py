@@ -1,0 +1,204 @@
+"""The marks of a submission: the tests run here, on what the submission answers elsewhere.
+
+Otter runs a submission and its tests in one process, where the submission can replace what the
+tests use. Here the tests, which are otter's, run in this process, on a clean numpy and a clean
+library, and what they ask of the submission is asked of another process (submission.py), in a
+sandbox of its own (sandbox.py).
+"""
+
+import ast
+import contextlib
+import io
+import json
+import multiprocessing
+import signal
+import sys
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+import matplotlib
+from IPython.core.inputtransformer2 import TransformerManager
+from otter.test_files.ok_test import OKTestFile
+
+from coursework.tools import sources
+from coursework.tools.sandbox import PATIENCE, Sandbox
+from coursework.tools.student_side import pretend_otter
+from coursework.tools.submission import Submission, Unanswered, code_cells
+
+INSTRUCTOR = Path("_build/coursework/instructor")
+
+
+class MachineError(Exception):
+    """What is not the fault of a submission, and so is no mark."""
+
+
+@dataclass
+class Mark:
+    """What one question earned, and what the student is told."""
+
+    question: str
+    score: float
+    possible: float
+    hints: list[str] = field(default_factory=list)
+
+
+@dataclass
+class Result:
+    """What one submission earned."""
+
+    marks: list[Mark]
+    remarks: list[str]
+
+    @property
+    def score(self):
+        return sum(mark.score for mark in self.marks)
+
+    @property
+    def possible(self):
+        return sum(mark.possible for mark in self.marks)
+
+
+class Grader:
+    """The tests of one assignment, and what they need: its solution, executed here once."""
+
+    def __init__(self, name, instructor=INSTRUCTOR):
+        self.source = sources.read(name)
+        self.solution = (Path(instructor) / name / f"{name}.ipynb").read_bytes()
+        notebook = json.loads(self.solution)
+        tests = notebook["metadata"]["otter"]["tests"]
+        self.tests = {
+            q.name: OKTestFile.from_metadata(tests[q.name], "")
+            for q in self.source.questions
+            if q.name in tests
+        }
+        self.answers = {q.name: sources.bound_names(q.code()) for q in self.source.questions}
+        self.clean = run_notebook(notebook)
+        self.imports = imports(notebook)
+
+    def failed(self, remark):
+        """The result of a submission that gives nothing to grade."""
+        marks = [Mark(name, 0, test.possible, [remark]) for name, test in self.tests.items()]
+        return Result(marks, [remark])
+
+    def grade(self, content, limits, sandbox=None):
+        """The result of one submission, from its bytes. In a process of its own: see `Grading`.
+
+        It runs in a sandbox of its own, unless one is given.
+        """
+        try:
+            cells = code_cells(content)
+        except Unanswered as error:
+            return self.failed(str(error))
+        own = contextlib.nullcontext(sandbox) if sandbox else Sandbox(self.imports)
+        with own as box, Submission(cells, limits, box) as submission:
+            marks = [self.mark(test, submission) for test in self.tests.values()]
+            remarks = [
+                f"Code cell {number + 1}: {remark}"
+                for number, remark in sorted(submission.remarks.items())
+            ]
+        return Result(marks, remarks)
+
+    def mark(self, test, submission):
+        """Run the tests of one question on what the submission has.
+
+        Of the names that the question's solution binds, and of no others, the tests see the
+        submission's values: a slip in another question costs nothing here.
+        """
+        found = [
+            node
+            for case in test.test_cases
+            for node in ast.walk(ast.parse(plain(case.body)))
+            if isinstance(node, ast.Name)
+        ]
+        own = {node.id for node in found if isinstance(node.ctx, ast.Store)}
+        asked = ({node.id for node in found} - own) & self.answers[test.name]
+        environment = dict(self.clean)
+        missing = []
+        submission.question()
+        for name in sorted(asked):
+            try:
+                environment[name] = submission.get(name)
+            except Unanswered as error:
+                missing.append(f"{name}: {error}.")
+        if missing:
+            return Mark(test.name, 0, test.possible, missing)
+        test.run(environment)
+        if submission.failure:
+            raise submission.failure
+        told = [*hints(test), *submission.complaints] if test.score < test.possible else []
+        return Mark(test.name, round(test.score, 6), test.possible, list(dict.fromkeys(told)))
+
+
+class Grading:
+    """A submission that is being graded, in a process of its own: whatever happens there."""
+
+    def __init__(self, grader, content, limits, sandbox=None):
+        self.grader, self.limits = grader, limits
+        self.ours, theirs = multiprocessing.Pipe(duplex=False)
+
+        def work():
+            signal.signal(signal.SIGINT, signal.SIG_IGN)  # the batch hears it, and ends this
+            try:
+                found = asdict(grader.grade(content, limits, sandbox))
+            except Exception as error:  # never the submission's, whose own are caught before
+                found = f"{type(error).__name__}: {error}"
+            theirs.send(found)
+
+        context = multiprocessing.get_context("fork")
+        self.process = context.Process(target=work, daemon=True)
+        self.process.start()
+        theirs.close()
+
+    def result(self):
+        """What it earned. Raises MachineError if it could not be graded."""
+        try:
+            if not self.ours.poll(self.limits.total + 2 * PATIENCE):
+                raise EOFError
+            found = self.ours.recv()
+        except EOFError:
+            found = asdict(self.grader.failed("Grading this submission did not end."))
+        self.process.kill()
+        self.process.join()
+        if isinstance(found, str):
+            raise MachineError(found)
+        return Result([Mark(**mark) for mark in found["marks"]], found["remarks"])
+
+
+def run_notebook(notebook):
+    """The names that a trusted notebook defines, from running it here."""
+    matplotlib.use("agg")
+    otter = sys.modules.get("otter")
+    pretend_otter()
+    names = {"__name__": "__main__"}
+    with contextlib.redirect_stdout(io.StringIO()):
+        for source in python(notebook):
+            exec(source, names)
+    sys.modules["otter"] = otter
+    return names
+
+
+def python(notebook):
+    """Its code cells, as Python sees them."""
+    transform = TransformerManager().transform_cell
+    cells = notebook["cells"]
+    return [transform("".join(c["source"])) for c in cells if c["cell_type"] == "code"]
+
+
+def imports(notebook):
+    """All that a trusted notebook imports, wherever it does."""
+    nodes = (node for source in python(notebook) for node in ast.walk(ast.parse(source)))
+    return "\n".join(ast.unparse(n) for n in nodes if isinstance(n, ast.Import | ast.ImportFrom))
+
+
+def plain(doctest):
+    """The code of a doctest, without its prompts."""
+    return "\n".join(line[4:] for line in doctest.splitlines() if line[:3] in (">>>", "..."))
+
+
+def hints(test):
+    """What a student is told of the tests that failed: never the code of a hidden one."""
+    for result in test.test_case_results:
+        if not result.passed:
+            case = result.test_case
+            known = "A hidden test failed." if case.hidden else "A visible test failed."
+            yield case.failure_message or known

@@ -1,0 +1,127 @@
+"""What was handed in, read into memory before any of it runs, and by whom.
+
+Beside the folder of an assignment may lie `roster.csv`, with the columns id, name and file: a
+pattern such as `*_40312_*` for what a student's files are called, or nothing where they are called
+`ID.ipynb` or lie in a folder `ID`.
+"""
+
+import os
+import stat
+from collections import Counter
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+from coursework.tools import table
+
+
+@dataclass(frozen=True)
+class Handed:
+    """What one student handed in. Without a content, the remarks say why."""
+
+    student: str
+    file: str = ""
+    content: bytes | None = None
+    when: float | None = None  # seconds, as a file's time is
+    name: str = ""
+    listed: bool = True  # in the roster, if there is one
+    remarks: list[str] = field(default_factory=list)
+
+    def hours_late(self, due):
+        """How late it is, as text; nothing if it is not, or if nothing says when it is due."""
+        if due is None or self.when is None:
+            return ""
+        hours = (self.when - due.timestamp()) / 3600
+        return f"{hours:.1f}" if hours > 0 else ""
+
+
+def read(folder, most, students=None):
+    """All that was handed in, a `Handed` each, sorted; files of more than `most` bytes unread.
+
+    `students` is what `roster` returns. Without it each file is a student's: "ada" of `ada.ipynb`,
+    "ada-hw" of `ada/hw.ipynb`; what is no notebook keeps its ending, and what comes twice has a
+    number, so that none is lost. Raises ValueError, and OSError for a file that cannot be read.
+    """
+    found = sorted(_files(Path(folder), most), key=lambda handed: handed.file.split("/"))
+    if students is not None:
+        return _by_roster(found, students)
+    times, named = Counter(), []
+    for handed in found:
+        student = handed.file.replace("/", "-").removesuffix(".ipynb")
+        times[student] += 1
+        number = f" ({times[student]})" if times[student] > 1 else ""
+        named.append(replace(handed, student=student + number))
+    return named
+
+
+def _files(folder, most):
+    """What lies in a folder and below it. A link is not followed: it may lead to what is not its
+    owner's. What has a name that begins with a dot is left out."""
+    for place, folders, files in os.walk(folder):
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        for path in (Path(place, name) for name in [*folders, *files] if name[0] != "."):
+            found = path.lstat()
+            if stat.S_ISDIR(found.st_mode):
+                continue
+            inside = path.relative_to(folder).as_posix()
+            handed = Handed("", os.fsencode(inside).decode("utf-8", "replace"))
+            if not stat.S_ISREG(found.st_mode):
+                kind = "a link" if stat.S_ISLNK(found.st_mode) else "no file"
+                yield replace(handed, remarks=[f"It is {kind}: hand in the notebook itself."])
+            elif found.st_size > most:
+                yield replace(handed, remarks=["The file is too large for a notebook."])
+            else:
+                yield replace(handed, content=path.read_bytes(), when=found.st_mtime)
+
+
+def roster(path):
+    """The rows of roster.csv: dictionaries with id, name and file. Raises ValueError."""
+    rows = table.read(path)
+    if not rows or not {"id", "name", "file"} <= set(rows[0]):
+        raise ValueError(f"{path} needs the columns id, name, file, and a row for each student.")
+    twice = [key for key, times in Counter(row["id"] for row in rows).items() if times > 1]
+    if twice:
+        raise ValueError(f"{path} has {', '.join(twice)} more than once.")
+    return rows
+
+
+def _by_roster(found, students):
+    """A `Handed` for each of the students, and one for each file that is nobody's."""
+    files = {row["id"]: [] for row in students}
+    nobodys = []
+    for handed in found:
+        owners = [row["id"] for row in students if _is_of(handed.file, row)]
+        if len(owners) > 1:
+            raise ValueError(f"{handed.file} may be of {' and of '.join(owners)}: see roster.csv.")
+        files[owners[0]].append(handed) if owners else nobodys.append(handed)
+    listed = [_newest(files[row["id"]], row) for row in students]
+    remark = "Nobody in roster.csv has a file of this name."
+    strangers = [
+        replace(handed, student=handed.file, listed=False, remarks=[*handed.remarks, remark])
+        for handed in nobodys
+    ]
+    return listed + strangers
+
+
+def _is_of(file, row):
+    patterns = [row["file"]] if row["file"] else [f"{row['id']}.ipynb", f"{row['id']}/*"]
+    return any(fnmatchcase(file, pattern) for pattern in patterns)
+
+
+def _newest(files, row):
+    """What counts of a student's files: the newest notebook, or else the newest of all."""
+    if not files:
+        return Handed(row["id"], name=row["name"], remarks=["Nothing was handed in."])
+    last = max(files, key=lambda f: (f.file.endswith(".ipynb"), f.when or 0, f.file))
+    others = [handed.file for handed in files if handed is not last]
+    remark = [f"The newest counts, {last.file}, and not {', '.join(others)}."] if others else []
+    return replace(last, student=row["id"], name=row["name"], remarks=[*last.remarks, *remark])
+
+
+def due(text):
+    """A date, "2027-05-03 18:00", in the time of this machine. Raises ValueError."""
+    try:
+        return datetime.fromisoformat(text)
+    except ValueError:
+        raise ValueError(f"{text!r} is no date such as 2027-05-03 18:00.") from None

@@ -1,0 +1,138 @@
+"""Where a submission runs: in a sandbox of its own, made by bubblewrap, which needs no privilege.
+
+A sandbox has processes, a network, users and files of its own. Of this machine's files it has the
+system's programs, Python and the library, all of them read-only; beside them an empty folder in
+memory. Everything in it dies with it, and it dies with the process that made it.
+"""
+
+import contextlib
+import functools
+import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+from importlib.util import find_spec
+from multiprocessing.connection import Connection
+from pathlib import Path
+
+from coursework.tools import student_side
+
+KEPT = ("PATH", "LANG", "LD_LIBRARY_PATH", "HOME", "MPLCONFIGDIR")  # of what is set
+ALWAYS = "import IPython.core.interactiveshell, matplotlib.pyplot, numpy\n"  # what all import
+CODE = Path(student_side.__file__).read_text()  # its file is out of reach there
+SYSTEM = ("/usr", "/bin", "/lib", "/lib64", "/etc/ld.so.cache", "/etc/localtime", "/etc/fonts")
+DEVICES = ("/dev/null", "/dev/urandom")
+FOLDER = "/scratch"
+ROOM = 256 * 2**20  # bytes of all files in it
+START = 5  # seconds for a process that has all imports to start
+PATIENCE = 120  # seconds for Python to start and to import; nothing of a submission runs in them
+
+
+def readable():
+    """The folders that a sandbox sees, beside the system's."""
+    return [Path(sys.prefix), Path(sys.base_prefix), Path(find_spec("runproofs").origin).parent]
+
+
+def exposed(paths):
+    """Those of `paths` that a submission could read, since they lie where a sandbox must look."""
+    seen = [folder.resolve() for folder in (*map(Path, SYSTEM), *readable())]
+    return [path for path in paths if any(path.resolve().is_relative_to(f) for f in seen)]
+
+
+def confined(program):
+    """The command that runs `program`, a list, in a sandbox."""
+    bound = [("--ro-bind-try", path) for path in (*SYSTEM, *map(str, readable()))]
+    bound += [("--dev-bind", path) for path in DEVICES]
+    return [
+        *("bwrap", "--unshare-all", "--unshare-user", "--disable-userns", "--die-with-parent"),
+        *("--uid", "65534", "--gid", "65534", "--cap-drop", "ALL"),
+        *(word for how, path in bound for word in (how, path, path)),
+        *("--size", str(ROOM), "--tmpfs", FOLDER, "--chdir", FOLDER, "--remount-ro", "/"),
+        *program,
+    ]
+
+
+@functools.cache
+def trouble():
+    """What bubblewrap says where it cannot make a sandbox; nothing where it can."""
+    if not shutil.which("bwrap"):
+        return "there is no bubblewrap"
+    tried = subprocess.run(confined([sys.executable, "-c", ""]), capture_output=True, text=True)
+    return " ".join(tried.stderr.split()) or "bubblewrap fails" if tried.returncode else ""
+
+
+class Sandbox:
+    """A clean process that has imported what an assignment needs, and forks for a submission.
+
+    It is confined if this machine can (see `trouble`). It starts in the background.
+    """
+
+    def __init__(self, imports=""):
+        self.imports = ALWAYS + imports
+        self.open()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    def open(self):
+        self.control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self.control.settimeout(PATIENCE)
+        self.ready = False
+        self.folder = None if not trouble() else tempfile.mkdtemp(prefix="submission-")
+        program = [sys.executable, "-P", "-c", CODE, str(theirs.fileno()), self.imports]
+        environment = {key: os.environ[key] for key in KEPT if key in os.environ}
+        environment |= {"OMP_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1"}
+        with theirs:
+            self.process = subprocess.Popen(
+                program if self.folder else confined(program),
+                cwd=self.folder,
+                pass_fds=[theirs.fileno()],
+                env=environment | {"MPLBACKEND": "agg"},
+                start_new_session=True,
+            )
+
+    def close(self):
+        """End all that runs in it, and leave nothing behind."""
+        self.control.close()
+        self.process.kill()
+        self.process.wait()
+        if self.folder:
+            shutil.rmtree(self.folder, ignore_errors=True)
+
+    def wait(self):
+        """Wait until it has started. Raises OSError if it does not."""
+        if not self.ready and not self.control.recv(16):
+            raise OSError("A sandbox did not start.")
+        self.ready = True
+
+    def fork(self, limits):
+        """A new process in it: the connection to it, and its leash. Raises OSError."""
+        try:
+            return self._fork(limits)
+        except OSError:  # a submission ended what it was forked from
+            self.close()
+            self.open()
+            return self._fork(limits)
+
+    def _fork(self, limits):
+        self.wait()
+        connection, theirs = socket.socketpair()
+        leash, kept = socket.socketpair()
+        with contextlib.ExitStack() as ours:
+            ours.enter_context(connection)
+            ours.enter_context(leash)
+            most = [int(limits.total), limits.memory, limits.file]
+            with theirs, kept:
+                handles = [theirs.fileno(), kept.fileno()]
+                socket.send_fds(self.control, [json.dumps(most).encode()], handles)
+            leash.settimeout(START)
+            if leash.recv(1) != b"+":
+                raise OSError("A sandbox has ended.")
+            ours.pop_all()
+        return Connection(connection.detach()), leash

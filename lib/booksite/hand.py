@@ -1,0 +1,65 @@
+"""The directive `hand`: a picture that answers to the hand, in the place of the one that stands.
+
+    ```{code-cell} ...  (a picture)
+    ```
+    ```{hand} spectrum
+    What the reader can do with it, and sees.
+    ```
+
+The picture of the cell before stays where no script runs, in notebooks and on paper; elsewhere the
+scripts book/_static/hand/hand.js and hand/<name>.js, which only such pages load, draw theirs in its
+place, with the words of the directive under it.
+"""
+
+from pathlib import Path
+
+from docutils import nodes
+from sphinx.util.docutils import SphinxDirective
+
+STATIC = Path("book", "_static", "hand")
+KIT = "hand"  # what all of them draw with
+
+
+class hand(nodes.General, nodes.Element):
+    """The words under a picture, and its name."""
+
+
+class Hand(SphinxDirective):
+    required_arguments = 1
+    has_content = True
+
+    def run(self):
+        name = self.arguments[0]
+        if not Path(self.env.srcdir, STATIC, f"{name}.js").is_file():
+            raise self.error(f"No picture {name!r}: {STATIC}/{name}.js is missing.")
+        node = hand(name=name)
+        self.state.nested_parse(self.content, self.content_offset, node)
+        return [node]
+
+
+def visit(self, node):
+    self.body.append(f'<div class="hand" data-picture="{node["name"]}" hidden>')
+
+
+def depart(self, node):
+    self.body.append("</div>\n")
+
+
+def skip(self, node):
+    raise nodes.SkipNode
+
+
+def load(app, pagename, templatename, context, doctree):
+    """The scripts of the pictures of this page, and those of no other."""
+    names = [node["name"] for node in doctree.findall(hand)] if doctree else []
+    if names:
+        app.add_css_file(f"hand/{KIT}.css")
+    for name in [KIT, *dict.fromkeys(names)] if names else []:
+        app.add_js_file(f"hand/{name}.js", loading_method="defer")
+
+
+def setup(app):
+    paper = (skip, None)
+    app.add_node(hand, html=(visit, depart), latex=paper, text=paper)
+    app.add_directive("hand", Hand)
+    app.connect("html-page-context", load)

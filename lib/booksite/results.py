@@ -1,0 +1,112 @@
+"""The directive `results`: what a source proves and shows in one of its parts, in one table.
+
+Each line is made from the register: the number in the source, what it says, whether it holds as it
+is printed, and the page that states it. The verdict on a figure, a table or an experiment is that
+of the scoreboard, which is read, not run.
+"""
+
+import ast
+from functools import cache
+from html import escape
+
+from docutils import nodes
+from sphinx.util.docutils import SphinxDirective
+
+from runproofs.book.pages import cells
+from runproofs.book.register import BOOK, Claim, register
+
+from .back_matter import ERRATA, address
+from .ledger import has_slip
+from .references import inline
+from .search import anchor
+
+SCOREBOARD = "book/back/scoreboard"
+PROVED = {"algorithm", "assumption", "corollary", "lemma", "proposition", "theorem"}
+SHOWN = {"experiment", "figure", "table"}
+SLIPS = {
+    "major": "printed wrongly",
+    "minor": "holds, with a correction",
+    "typo": "holds, a slip of the pen",
+    "wording": "holds, worded too widely",
+}
+
+
+@cache
+def on_scoreboard(path=BOOK / "back" / "scoreboard.md") -> dict[str, list[str]]:
+    """The verdicts on each claim, in the order of the scoreboard's calls of `score` and `card`."""
+    found = {}
+    program = "\n".join(cell.code for cell in cells(path.read_text("utf-8")))
+    for node in ast.parse(program).body:
+        match node:
+            case ast.Expr(ast.Call(ast.Name("score" | "card"), [claim, _, _, _, verdict, *_])):
+                found.setdefault(claim.value, []).append(verdict.value)
+    return found
+
+
+def verdict(entry: Claim) -> tuple[str, str, str]:
+    """The word on a claim, and the page and the place that say why; empty where its page does.
+
+    >>> verdict(register()["thesis/corollary-4"])
+    ('holds', '', '')
+    """
+    if entry.id in on_scoreboard():
+        told = list(dict.fromkeys(on_scoreboard()[entry.id]))
+        return "in parts: " * (len(told) > 1) + ", ".join(told), SCOREBOARD, ""
+    if not has_slip(entry):
+        return "shown" if entry.kind in SHOWN else "holds", "", ""
+    slip = entry.erratum
+    word = SLIPS[slip.weight] if slip.grade == "certain" else "holds, with a question on the print"
+    return word, ERRATA, f"#erratum-{entry.slug}"
+
+
+def listed(chapter: str) -> list[Claim]:
+    """What a source numbers or shows in a part of it, and the check decides."""
+    return [entry for entry in register().values()
+            if entry.chapter == chapter and entry.source != "beyond"
+            and entry.status == "checked" and entry.kind in PROVED | SHOWN]  # fmt: skip
+
+
+class result_table(nodes.Element):
+    """Stands for the table until all pages are read."""
+
+
+class Results(SphinxDirective):
+    required_arguments = 1
+
+    def run(self):
+        (chapter,) = self.arguments
+        if not listed(chapter):
+            raise self.error(f"The register has no chapter {chapter!r}.")
+        return [result_table(chapter=chapter)]
+
+
+def show(app, doctree, document):
+    for place in list(doctree.findall(result_table)):
+        place.replace_self(nodes.raw("", table(app, document, place["chapter"]), format="html"))
+
+
+def table(app, document: str, chapter: str) -> str:
+    rows = ""
+    for entry in listed(chapter):
+        page, at = anchor(app, entry)
+        word, where, slip = verdict(entry)
+        if where:
+            word = f'<a href="{address(document, where)}{slip}">{word}</a>'
+        number = f'<a href="{address(document, page)}#{at}">{escape(entry.number)}</a>'
+        title = escape(app.env.titles[page].astext())
+        rows += (
+            f"<tr><td>{number}</td><td>{inline(entry.title)}</td><td>{word}</td>"
+            f"<td>{title}</td></tr>"
+        )
+    summary = f"All {len(listed(chapter))} results by number: what they say, and whether they hold"
+    head = "".join(f"<th>{name}</th>" for name in ("number", "says", "verdict", "page"))
+    return (
+        f'<details class="results"><summary>{summary}</summary><table class="dataframe">'
+        f"<thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></details>"
+    )
+
+
+def setup(app):
+    app.add_node(result_table)
+    app.add_directive("results", Results)
+    app.connect("doctree-resolved", show)

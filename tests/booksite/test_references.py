@@ -1,0 +1,119 @@
+"""What a text names leads to where it is stated."""
+
+import json
+import re
+from types import SimpleNamespace
+
+import pytest
+from docutils import nodes
+
+from booksite import references
+from booksite.references import mentions, preview, source_of
+from helpers.books import build
+from runproofs.book.register import register
+
+PAGE = """---
+jupytext: {text_representation: {extension: .md, format_name: myst}}
+kernelspec: {name: python3}
+---
+# A page
+
+Theorem 6 comes before Lemma 2, and (2.2) with `Lemma 2` in code.
+
+::::{prf:theorem} Theorem 6: the equalized optimum
+:label: t6
+By Theorem 6 itself, and Lemma 2.
+::::
+
+```{code-cell}
+with claim("thesis/theorem-6"): pass
+```
+
+::::{prf:lemma} Lemma 2, (2.2): the explicit regularizer
+:label: l2
+So it is.
+::::
+
+```{code-cell}
+with claim("thesis/lemma-2"): pass
+```
+
+```{code-cell}
+with claim("thesis/equation-2.2"): pass
+```
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "source", "named"),
+    [
+        ("Theorem\N{NO-BREAK SPACE}16, Assumption 3", "thesis", "theorem-16 assumption-3"),
+        ("Lemmas 2, 3 and 4; (2.14)", "thesis", "lemma-2 lemma-3 lemma-4 equation-2.14"),
+        ("Theorem 6 of the thesis", "vidal", "theorem-6"),
+        ("the thesis’ Theorem 6", "vidal", "theorem-6"),
+        ("Theorem 6 of the paper and Theorem 6 of ", "thesis", ""),
+        ("Theorem 4 of Chapter 2, Lemma 13 (2)", "vidal", "theorem-4"),
+        ("Lemma 13 (2) and ICML Theorem 3.6, Theorem 4.12", "thesis", "lemma-13"),
+        ("Theorem 4.F, 9.66 replaces 16", "helmbold-long", ""),
+        ("Theorem 66, a Theorem, (9.99) and f(2.2x)", "thesis", ""),
+        ("Figure 2\N{NON-BREAKING HYPHEN}1", "thesis", "figure-2-1"),
+    ],
+)
+def test_what_a_text_names(text, source, named):
+    found = [m.claim.id for m in mentions(text, source) if m.claim.source == "thesis"]
+    assert found == [f"thesis/{name}" for name in named.split()]
+
+
+def test_a_result_of_ours_is_found_by_its_letter_on_any_page():
+    (mention,) = mentions("see Theorem 6.C.", "vidal")
+    assert (mention.claim.source, mention.claim.number[:11]) == ("beyond", "Theorem 6.C")
+    assert (mention.start, mention.end) == (4, 15)
+
+
+def test_the_same_number_is_another_result_in_another_source():
+    pages = ("ch3_deep_linear/gaps", "companions/surprises/index", "back/ledger/vidal")
+    sources = [source_of(f"book/{page}") for page in pages]
+    assert sources == ["thesis", "helmbold-long", "vidal"]
+    assert source_of("book/back/beyond") == ""
+    found = [next(mentions("Theorem 4", source)).claim for source in sources[:2]]
+    assert [claim.source for claim in found] == sources[:2]
+
+
+def test_a_page_links_what_it_names_but_not_in_the_statement_itself(tmp_path):
+    (tmp_path / "index.md").write_text(PAGE, "utf-8")
+    html, *_ = build(tmp_path, "sphinx_proof", myst_enable_extensions=["colon_fence", "dollarmath"])
+    page = (html / "index.html").read_text("utf-8")
+    link = r'<a class="[^"]*\bto-claim\b[^"]*" href="(#\w+)"><span>([^<]*)</span></a>'
+    assert re.findall(link, page) == [
+        ("#t6", "Theorem 6"), ("#l2", "Lemma 2"), ("#l2", "(2.2)"), ("#l2", "Lemma 2"),
+    ]  # fmt: skip
+    (found,) = re.findall(r'id="previews">(.*?)</script>', page)
+    previews = json.loads(found)
+    assert set(previews) == {"#t6", "#l2"}
+    assert "<b>Theorem 6</b>" in previews["#t6"]
+    assert "<b>Lemma 2</b>" in previews["#l2"]
+
+
+def test_the_line_at_which_something_unfolds_has_no_link():
+    line = nodes.inline("", "", nodes.Text("Theorem 6"), classes=["of-fold"])
+    open_line = nodes.inline("", "", nodes.Text("Lemma 2"))
+    section = nodes.section("", line, nodes.paragraph("", "", open_line))
+    assert list(references.open_texts(section)) == ["Lemma 2"]
+
+
+def test_a_preview_has_the_statement_with_its_formulas():
+    shown = preview(register()["thesis/equation-2.2"])
+    assert "<b>(2.2)</b>" in shown or "<b>Equation 2.2</b>" in shown
+    assert r'<span class="math">\(' in shown
+    assert "$" not in shown
+    assert not [e.id for e in register().values() if "$" in preview(e)]
+
+
+def test_pages_are_written_again_where_a_claim_has_moved(monkeypatch):
+    env = SimpleNamespace(found_docs={"index"})
+    app = SimpleNamespace(builder=SimpleNamespace(name="html"), env=env)
+    monkeypatch.setattr(references, "anchor", lambda app, entry: ("index", "here"))
+    assert references.pages_that_lead_elsewhere(app, env) == []
+    monkeypatch.setattr(references, "anchor", lambda app, entry: ("index", "there"))
+    assert references.pages_that_lead_elsewhere(app, env) == ["index"]
+    assert references.pages_that_lead_elsewhere(app, env) == []
