@@ -69,8 +69,12 @@ def least_width(size: float, pixels: int, dpi: int) -> int:
 
 
 def framed(image: re.Match, least: int) -> str:
-    """An image with its least width, in its frame."""
-    return f'<span class="frame">{image["start"]} style="--least: {least}px"{image["end"]}</span>'
+    """An image in its frame, with its least width added to the style that it has."""
+    tag = image["start"] + image["end"]
+    if ' style="' not in tag:
+        tag = re.sub(r"( src=|>)", r' style=""\1', tag, count=1)
+    tag = tag.replace(' style="', f' style="--least: {least}px; ', 1)
+    return f'<span class="frame">{tag}</span>'
 
 
 def mark(app, doctree):

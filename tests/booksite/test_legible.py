@@ -67,10 +67,17 @@ def test_a_picture_and_a_player_get_their_frames():
     legible.mark(None, page)
     assert picture["classes"] == ["text-8"]
     [image] = re.findall(r'<span class="frame">(<img alt="y" .*?)</span>', player.astext())
-    assert re.fullmatch(r'<img alt="y" id="_anim_img\w+" style="--least: 567px">', image)
+    assert re.fullmatch(r'<img alt="y" id="_anim_img\w+" style="--least: 567px; ">', image)
 
     size = 'loading="lazy" width="1350" height="9"'
     context = {"body": f'<p><img {size} alt="x" class="text-8" src="a.png" /></p>'}
     legible.frame(None, "", "", context, None)
-    image = f'<img {size} alt="x" style="--least: 567px" src="a.png" />'
+    image = f'<img {size} alt="x" style="--least: 567px; " src="a.png" />'
     assert context["body"] == f'<p><span class="frame">{image}</span></p>'
+
+
+def test_a_picture_keeps_the_width_that_its_cell_asks_for():
+    context = {"body": '<img width="900" class="text-10" src="a.png" style="width: 480px;" />'}
+    legible.frame(None, "", "", context, None)
+    assert context["body"].count("style=") == 1
+    assert "--least: 302px; width: 480px;" in context["body"]

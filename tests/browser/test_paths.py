@@ -43,10 +43,10 @@ def walk(page, steps) -> int:
             page.keyboard.press("Enter")
             page.wait_for_selector("#search-results li a")
             continue
-        named = page.get_by_text(step, exact=True).or_(page.get_by_label(step, exact=True))
-        named.locator("visible=true").first.click(force=True)  # the link may lie upon its words
         page.wait_for_load_state()
         page.evaluate(f"({browse.PROBE}).settle({browse.PATIENCE})")  # nothing moves any more
+        named = page.get_by_text(step, exact=True).or_(page.get_by_label(step, exact=True))
+        named.locator("visible=true").first.click(force=True)  # the link may lie upon its words
     return sum(not isinstance(step, Typed) for step in steps)
 
 

@@ -43,7 +43,7 @@ def test_a_player_turns_its_pictures(context, home, name):
         for k, image in enumerate(page.query_selector_all(PLAYERS)):
             first = image.evaluate(SHOWN)
             assert first, "its first picture stands before any touch"
-            last = page.locator(f"{PLAYERS} + .anim-controls [title='Last frame']").nth(k)
+            last = page.locator(".animation .anim-controls [title='Last frame']").nth(k)
             last.dispatch_event("pointerover")
             page.wait_for_function("image => !image.dataset.frames", arg=image)
             last.dispatch_event("click")
