@@ -11,7 +11,7 @@ SCREENS = 15  # of 900 px
 CODE = 1 / 4  # of the height
 READ = (
     "book/ch", "book/companions/", "book/course/", "book/practice/", "book/index",
-    "book/back/errata", "book/back/ledger", "book/back/scoreboard",
+    "book/back/beyond", "book/back/errata", "book/back/ledger", "book/back/scoreboard",
 )  # fmt: skip
 MEASURE = """() => {
   const height = (element) => element.getBoundingClientRect().height;
