@@ -55,6 +55,7 @@ def walk(page, steps) -> int:
 def test_within_three_clicks(context, home, size, steps, answer):
     with browse.visit(context, home, FIRST) as (page, _):
         page.set_viewport_size(size)
+        page.emulate_media(reduced_motion="reduce")  # else it glides to what is clicked
         assert walk(page, steps) <= MOST
         page.locator(f".bd-article {answer}").first.wait_for(timeout=1000 * browse.PATIENCE)
 
@@ -63,6 +64,7 @@ def test_within_three_clicks(context, home, size, steps, answer):
 def test_a_page_to_run_within_three_clicks(context, home, size):
     with browse.visit(context, home, FIRST) as (page, _):
         page.set_viewport_size(size)
+        page.emulate_media(reduced_motion="reduce")
         with page.expect_download() as got:
             assert walk(page, ["Run", "Download this page", "Notebook (.ipynb)"]) <= MOST
         assert got.value.suggested_filename == "index.ipynb"
