@@ -16,6 +16,8 @@
 # make knobs     turn the knobs of each page, and run its cells twice (PAGE=... for one)
 # make bench     ratios of speed, measured in one run (TABLE=Equalizers for one table)
 # make register  write a digest of each entry of the register, so that none changes by accident
+# make small-book  write down what the pages of a small book say, built as the book is, which
+#                make test compares: after a change of lib/booksite that is meant
 # make readme    write the counts of claims into the README
 # make test-site check every built page in headless Chromium (TENTH=n: axe judges a tenth)
 # make test-links  ask other sites whether the book's links to them still lead somewhere
@@ -62,7 +64,7 @@ ifneq (,$(filter C POSIX,$(LC_ALL)))  # whose letters are too few for the path o
 export LC_ALL := C.UTF-8
 endif
 
-.PHONY: book test page lint lab pdf reproduce paper restamp sabotage errors knobs bench register readme test-site test-links test-newest test-agreement test-convex test-dask test-settings test-data coursework grade test-coursework mutants pins clean pictures test-notebooks test-recipe lighthouse
+.PHONY: book test page lint lab pdf reproduce paper restamp sabotage errors knobs bench register readme small-book test-site test-links test-newest test-agreement test-convex test-dask test-settings test-data coursework grade test-coursework mutants pins clean pictures test-notebooks test-recipe lighthouse
 
 book: .venv/.done
 	@# After an unfinished build Sphinx would not repeat the warnings of pages it has read.
@@ -134,6 +136,9 @@ bench: .venv/.done
 
 register: .venv/.done
 	$(TOOL).digest
+
+small-book: .venv/.done
+	$(BIN)/python tests/booksite/test_small_book.py
 
 readme: .venv/.done
 	$(BIN)/python tests/tools/readme.py

@@ -69,6 +69,7 @@ def test_fgsm_is_one_step_of_the_sign():
     nn.functional.cross_entropy(model(u), y).backward()
     expected = (x + 0.1 * u.grad.sign()).clamp(0, 1)
     torch.testing.assert_close(attacks.fgsm(model, x, y, eps=0.1), expected, rtol=0, atol=1e-15)
+    assert torch.equal(attacks.fgsm(model, x, y, eps=0), x)
 
 
 @pytest.mark.parametrize("norm", NORMS)

@@ -538,6 +538,7 @@ def test_the_stored_results_of_the_book_are_valid(monkeypatch):
     """Every file under book/results belongs to an experiment and is what that one asks for."""
     monkeypatch.undo()
     known = reproductions.discover()
+    assert list(known) == sorted(known)
     for path in experiments.RESULTS.glob("*"):
         assert path.stem in known, path.name
         known[path.stem].paper()

@@ -31,6 +31,7 @@ def test_cells_are_read_with_options_and_lines():
         Cell('print("```")\n', "---\ntags: [x]\n---\n", 16),
         Cell("", "", 20),
     ]
+    assert [cell.line for cell in cells(f"\n{PAGE}")] == [6, 17, 21]
 
 
 def test_other_code_changes_nothing_else():

@@ -1,7 +1,9 @@
 """One setting publishes the book; without it no button, link or file points to nowhere."""
 
+import json
 import re
 from html.parser import HTMLParser
+from pathlib import Path
 from types import SimpleNamespace
 from xml.etree import ElementTree
 
@@ -9,7 +11,7 @@ import pytest
 from docutils import nodes
 from docutils.utils import new_document
 
-from booksite import launch, meta_tags, publishing
+from booksite import launch, meta_tags, notebooks, publishing
 from helpers.books import build
 
 PAGE = """---
@@ -129,6 +131,26 @@ def test_the_header_has_a_switch_for_the_code_and_words_for_the_downloads(privat
     assert "fold-code-button" in header
     assert "Notebook (.ipynb)" in header
     assert "fold-code-button" not in (private[1] / "book" / "next.html").read_text("utf-8")
+
+
+def test_a_notebook_says_where_page_and_library_are(published, private, monkeypatch):
+    for (_, output), there in ((published, True), (private, False)):
+        path = output / "_sources" / "book" / "first.ipynb"
+        said = "".join(json.loads(path.read_text("utf-8"))["cells"][0]["source"])
+        assert said.startswith("*A page & more* is a page of the book **The Book**")
+        assert (f" ([read it there]({HOME}book/first.html))." in said) == there
+    monkeypatch.setattr(notebooks, "wheel", lambda app: Path("runproofs.whl"))
+    config = SimpleNamespace(html_title="The Book", html_baseurl="", html_theme_options={})
+    env = SimpleNamespace(titles={"book/next": nodes.title("", "Next")})
+    said = notebooks.head(SimpleNamespace(config=config, env=env), "book/next")
+    assert said.split("\n\n") == [
+        "*Next* is a page of the book **The Book**.",
+        "Its cells run in Python 3.11.5 or newer, once the library of the book is installed:",
+        "```\npip install runproofs.whl\n```",
+        "(in a cell: `%pip install ...`). The page offers this file for download beside the "
+        "notebook; it lies under `_static` on the site. Name it with its folder if it is not in "
+        "yours.",
+    ]
 
 
 def test_the_map_names_every_page(published):

@@ -47,6 +47,7 @@ def test_bounds_by_hand():
     assert dropout.theorem_12(3, 1 / 9, 50, 5, 1) == pytest.approx(0.9, rel=1e-15)
     assert dropout.theorem_12_expected(3, 1 / 9, 36, 16) == pytest.approx(12, rel=1e-15)
     assert dropout.theorem_13(3, 50, 5) == pytest.approx(0.15, rel=1e-15)
+    assert dropout.theorem_13(3, 50, 0.5) == pytest.approx(0.015, rel=1e-15)
 
 
 def test_the_constants_of_the_corollaries_follow():

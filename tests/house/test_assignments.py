@@ -126,6 +126,7 @@ def test_questions_and_cells_are_told_apart():
     add, say = source.questions
     assert (add.name, add.points, add.manual) == ("add", 1.5, False)
     assert (say.name, say.points, say.manual) == ("say", 2, True)
+    assert not add.all_or_nothing
     assert add.text == ["What is the sum?"]
     assert add.code() == "def add(x, y):\n    return x + y"
     assert say.code() == ""
@@ -134,6 +135,32 @@ def test_questions_and_cells_are_told_apart():
     assert add.hidden_tests == ["# HIDDEN\nadd(2, 2) == 4"]
     given = [cell.source for cell in source.given]
     assert given[1:] == ["# Sums of numbers\n\nWords before.", "given = 1", "between = 2"]
+
+
+def test_a_question_may_be_all_or_nothing(folder):
+    change(folder / "sums.md", "points: 1.5\n", "points: 1.5\nall_or_nothing: true\n")
+    add, say = sources.read("sums").questions
+    assert (add.all_or_nothing, say.all_or_nothing) == (True, False)
+
+
+def test_a_variant_changes_text_answers_and_tests(folder):
+    assert sources.variants("sums") == [()]
+    forms = {"less": {"exchange": ["xy"], "add": {"y + x": "y - x", "the sum": "left"}},
+             "more": {"story": {"Words": "Lines"}}}  # fmt: skip
+    (folder / "variants.yml").write_text(yaml.safe_dump({"sign": forms}), "utf-8")
+    assert sources.variants("sums") == [(), (("sign", "less"),), (("sign", "more"),)]
+    assert {sources.pick("sums", f"{year}a") for year in range(20)} == {
+        *sources.variants("sums")[1:]
+    }
+    add, _ = sources.read("sums", (("sign", "less"),)).questions
+    assert add.code() == "def add(y, x):\n    return y - x"
+    assert add.text == ["What is left?"]
+    more = sources.read("sums", (("sign", "more"),))
+    assert more.given[1].source.endswith("Lines before.")
+    forms["more"] = {"say": {"x": "y"}}
+    (folder / "variants.yml").write_text(yaml.safe_dump({"sign": forms}), "utf-8")
+    with pytest.raises(sources.SourceError, match="sign: say: no 'x' there"):
+        sources.read("sums", (("sign", "more"),))
 
 
 def test_the_course_adds_up_minutes_and_marks(folder):

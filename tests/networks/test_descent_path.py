@@ -108,6 +108,11 @@ def test_paths_of_networks(seed):
     assert theta @ improved == pytest.approx(program.fun, rel=1e-9)
 
 
+def test_rounding_is_no_pivot_where_all_numbers_are_negative():
+    T = -np.array([[1, 2], [1, 2 + 1e-14]])
+    assert descent_path._eliminate(T, range(2)) == [0]
+
+
 @given(seeds)
 def test_dependence_and_reduction(seed):
     rng = np.random.default_rng(seed)

@@ -1,5 +1,6 @@
 """Multilayer networks with dropout: two exact routes agree, and bad arguments are named."""
 
+from dataclasses import FrozenInstanceError
 from fractions import Fraction
 
 import numpy as np
@@ -33,6 +34,12 @@ def test_layer_by_layer_is_all_patterns(sizes, p):
         listed = {value: chances[outputs == value].sum() for value in set(outputs)}
         assert {k: v for k, v in law.items() if v} == {k: v for k, v in listed.items() if v}
         assert multilayer.criterion(network, [(1, x, 2)], p) == (chances * (outputs - 2) ** 2).sum()
+
+
+def test_a_network_does_not_change():
+    network = MultilayerNetwork([[[1]], [[2]]])
+    with pytest.raises(FrozenInstanceError):
+        network.weights = ()
 
 
 def test_figure_1_and_its_neighbors():
