@@ -123,8 +123,10 @@ def library(monkeypatch, tmp_path):
 def test_a_run_of_another_helper_is_stale(library):
     library(HELPER).reproduce()
     assert not library(HELPER).stale()
+    assert main(["figure-0-1", "--stale"]) == 0
     other = library(OTHER)
     assert other.stale()
+    assert main(["figure-0-1", "--stale"]) == 1, "make test is red"
     assert other.paper()["x"].tolist() == [2, 4, 6]
     other.compute()
     assert other.paper()["x"].tolist() == [-7, -14, -21]

@@ -291,8 +291,10 @@ def test_no_entry_changed_by_accident():
 @pytest.mark.parametrize(
     "forgery",
     [
-        {"statement": "another"}, {"number": "(2.22)"}, {"kind": "remark"}, {"how": "1e-14"},
-        {"erratum": None}, {"erratum": register()["thesis/theorem-6"].erratum._replace(weight="x")},
+        {"statement": "another"}, {"number": "(2.22)"}, {"kind": "remark"}, {"kind": "narrative"},
+        {"how": "1e-14"}, {"status": "planned"}, {"erratum": None},
+        *({"erratum": register()["thesis/theorem-6"].erratum._replace(**{field: "x"})}
+          for field in ("weight", "grade")),
     ],
     ids=str,
 )  # fmt: skip
@@ -314,8 +316,16 @@ def test_a_formula_that_only_the_page_changes_is_named(monkeypatch):
             assert changed() == []
 
 
-def test_an_entry_that_is_gone_is_named(monkeypatch):
+@pytest.mark.parametrize("gone", ["thesis/lemma-2", "vidal/known-generalization"])
+def test_an_entry_that_is_gone_is_named(gone, monkeypatch):
+    """One that is checked, or told."""
     forged = dict(register())
-    del forged["thesis/lemma-2"]
+    del forged[gone]
     monkeypatch.setattr("tools.digest.register", lambda: forged)
-    assert changed() == ["thesis/lemma-2"]
+    assert changed() == [gone]
+
+
+def test_an_entry_that_is_added_is_named(monkeypatch):
+    new = register()["thesis/lemma-2"]._replace(id="thesis/lemma-2b")
+    monkeypatch.setattr("tools.digest.register", lambda: {**register(), new.id: new})
+    assert changed() == [new.id]

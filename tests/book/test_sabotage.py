@@ -69,6 +69,42 @@ def test_a_card_that_is_blind_is_reported(book):
     ]  # fmt: skip
 
 
+def test_a_tolerance_that_hides_a_sabotage_is_reported(book):
+    tenth_more = (
+        "a tenth more",
+        "linear.shallow.regularizer",
+        "_regularizer(U",
+        "1.1 * _regularizer(U",
+    )
+    book(SEEING)
+    assert saboteur.check(tasks(tenth_more), jobs=1, out=[].append) == []
+    book(SEEING.replace("4 * 3)", "4 * 3, tol=0.2)"))
+    (wrong,) = saboteur.check(tasks(tenth_more), jobs=1, out=[].append)
+    assert "stays green: a tenth more" in wrong
+
+
+def test_a_sabotage_that_changes_nothing_is_reported(book):
+    book(SEEING)
+    nothing = ("do nothing", "page", "factor = 3", "factor = 1 + 2")
+    (wrong,) = saboteur.check(tasks(nothing), jobs=1, out=[].append)
+    assert "stays green: do nothing" in wrong
+
+
+def test_two_ids_that_are_exchanged_are_reported(book, tmp_path):
+    other = "thesis/equation-2.1"
+    book(SEEING)
+    page = tmp_path / "page.md"
+    card = f'with claim("{other}") as check:\n    check("one").equal(1, 1)\n'
+    card += '    check("two").differs(1, 2, by=0.1)\n'
+    text = page.read_text("utf-8").replace("with claim(", card + "with claim(")
+    page.write_text(text, "utf-8")
+    assert saboteur.check(tasks(TYPED), jobs=1, out=[].append) == []
+    swapped = text.replace(other, "x").replace(CLAIM, other).replace('"x"', f'"{CLAIM}"')
+    page.write_text(swapped, "utf-8")
+    (wrong,) = saboteur.check(tasks(TYPED), jobs=1, out=[].append)
+    assert f"{CLAIM} stays green" in wrong
+
+
 def test_a_page_that_is_red_by_itself_is_reported(book):
     book("equal(regularizer([[1.0]], [[2.0]], factor), 13)")
     (wrong,) = saboteur.check(tasks(), jobs=1)

@@ -1,6 +1,7 @@
 """The house itself: commands that exist, no circle among the modules."""
 
 import ast
+import os
 import re
 import shlex
 import subprocess
@@ -41,6 +42,43 @@ def test_what_make_calls_starts(dry_make, target):
     command = plan.replace(".venv/bin/python", f"{shlex.quote(sys.executable)}") + " --help"
     result = subprocess.run(command, shell=True, cwd=ROOT, text=True, capture_output=True)
     assert "usage:" in result.stdout, result.stderr
+
+
+def made(recipe, **environment):
+    """What make says when it runs this recipe, with nothing else in the environment."""
+    command = ["make", "--no-print-directory", "--eval", f"shown:;@{recipe}", "shown"]
+    settings = {"PATH": os.environ["PATH"], **environment}
+    return subprocess.run(command, cwd=ROOT, text=True, capture_output=True, env=settings)
+
+
+@pytest.mark.usefixtures("dry_make")
+def test_a_home_that_cannot_be_written_changes_no_page():
+    """Matplotlib would say so on each page that draws."""
+    drawing, nowhere = f"{shlex.quote(sys.executable)} -c 'import matplotlib'", "/dev/null/home"
+    settings = {"PATH": os.environ["PATH"], "HOME": nowhere}
+    alone = subprocess.run(drawing, shell=True, text=True, capture_output=True, env=settings)
+    assert nowhere in alone.stderr
+    assert made(drawing, HOME=nowhere).stderr == ""
+
+
+@pytest.mark.usefixtures("dry_make")
+@pytest.mark.parametrize("poor", ["C", "POSIX"])
+def test_letters_suffice_for_every_folder(poor):
+    assert made("echo $$LC_ALL", LC_ALL=poor).stdout == "C.UTF-8\n"
+    assert made("echo $$LC_ALL", LC_ALL="de_DE.UTF-8").stdout == "de_DE.UTF-8\n"
+
+
+@pytest.mark.parametrize(("user", "asked"), [(0, True), (1000, False)])
+def test_the_laboratory_starts_for_root(user, asked, dry_make, tmp_path, monkeypatch):
+    (tmp_path / "id").write_text(f"#!/bin/sh\necho {user}\n")
+    (tmp_path / "id").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    plan = dry_make("lab").stdout.splitlines()
+    assert ("--allow-root" in plan[-1]) == asked
+
+
+def test_make_test_asks_for_stale_runs(dry_make):
+    assert ".venv/bin/python -m runproofs.reproductions --stale" in dry_make("test").stdout
 
 
 @pytest.mark.parametrize("arguments", [[], ["PAGE=book/no_such_page.md"]])

@@ -64,6 +64,21 @@ def forge_side(notebook):
     data["text/html"] = data["text/html"].replace("≤", "&gt;", 1)
 
 
+def forge_row(notebook):
+    data = notebook.cells[1].outputs[0].data
+    data["text/html"] = data["text/html"].replace("it is not", "it is, too")
+
+
+def forge_demand(notebook):
+    data = notebook.cells[1].outputs[0].data
+    data["text/plain"] = data["text/plain"].replace("error ≤ 1e-12", "error ≤ 1e-15")
+
+
+def forge_mark(notebook):
+    data = notebook.cells[1].outputs[0].data
+    data["text/html"] = data["text/html"].replace("✓", "!", 1)
+
+
 def forge_picture(notebook):
     notebook.cells[2].outputs[0].data["image/png"] = image([0, 1], "green")
 
@@ -74,6 +89,11 @@ def forge_curve(notebook):
 
 def forge_card(notebook):
     notebook.cells[1].outputs = []
+
+
+def forge_erased(notebook):
+    """The words of one cell are gone, its count is kept."""
+    notebook.cells[0].outputs = []
 
 
 def forge_count(notebook):
@@ -93,6 +113,10 @@ FORGERIES = {
     forge_outputs: "it has no outputs",
     forge_value: "cell 1: measured '2e-16 ≤ 1e-12' in place of '7.5 ≤ 1e-12'",
     forge_side: "cell 1: measured '2e-16 ≤ 1e-12' in place of '2e-16 > 1e-12'",
+    forge_row: "in place of",
+    forge_demand: "in place of",
+    forge_mark: "in place of",
+    forge_erased: "cell 0: it has 1 outputs in place of 0",
     forge_picture: "cell 2: a picture is ",
     forge_curve: "cell 2: a picture is ",
     forge_card: "no card",
@@ -149,11 +173,6 @@ def test_a_forged_output_is_red(forge, ran, tmp_path):
     forge(notebook)
     found = publish(tmp_path, "page", notebook)
     assert FORGERIES[forge] in " ".join(found)
-
-
-def forge_mark(notebook):
-    data = notebook.cells[1].outputs[0].data
-    data["text/html"] = data["text/html"].replace("✓", "!", 1)
 
 
 def forge_more(notebook):

@@ -8,7 +8,8 @@ from typing import NamedTuple
 import numpy as np
 
 LARGEST_TOLERANCE = 0.2
-SMALLEST_DIFFERENCE = 1e-12  # what is nearer is rounding
+ROUNDING = 1e-12  # what is nearer is no difference
+SMALLEST_DIFFERENCE = 1e-10  # that a row may ask for: what sums of many numbers round is smaller
 LARGEST_Z = 10
 NEAR = 0.3  # what stays farther from its bound says why
 
@@ -97,7 +98,7 @@ class Row:
 
         For an order that is strict, such as what falls: values[1:] below values[:-1]. A side that
         is 0 throughout fails: it is a subject that is gone, and of what is positive the row is to
-        say how large it is. 1e-12 <= by: what is nearer is rounding.
+        say how large it is. 1e-10 <= by: what is nearer is rounding.
         """
         _apart(by)
         a, b, reason = pair(lower, upper, ordered=True)
@@ -112,7 +113,7 @@ class Row:
     def apart(self, one, other, *, by: float, every: bool = False):
         """|one - other| >= by * max|other| in some entry, or in every one: what moved, or is noise.
 
-        A side that is 0 throughout fails. 1e-12 <= by: what is nearer is rounding.
+        A side that is 0 throughout fails. 1e-10 <= by: what is nearer is rounding.
         """
         _apart(by)
         a, b, reason = pair(one, other)
@@ -126,7 +127,7 @@ class Row:
     def distinct(self, members, *, by: float):
         """Any two members, along the first axis, are by * max|members| apart in some entry.
 
-        1e-12 <= by; at least two members. Cost: O(n^2) comparisons of n members.
+        1e-10 <= by; at least two members. Cost: O(n^2) comparisons of n members.
         """
         _apart(by)
         a, _, reason = pair(members, 0)
@@ -175,8 +176,8 @@ class Row:
                 as_printed: bool = False):  # fmt: skip
         """|wrong - right| >= by * scale in some entry, or in every one.
 
-        scale: max|right| unless given; needed where right is zero. by * scale is at least 1e-12 of
-        max|right| (at least 1e-12 where right is zero): what is nearer is rounding.
+        scale: max|right| unless given; needed where right is zero. by * scale is at least 1e-10 of
+        max|right| (at least 1e-10 where right is zero): what is nearer is rounding.
         """
         if not (by > 0 and isfinite(by)):
             raise ValueError(f"by must be positive and finite, it is {by}.")
@@ -205,7 +206,7 @@ class Row:
         demanded = f"{where}exceeds by > {by:g}" if by else f"{where}exceeds"
         if reason:
             return self._judge(reason, False, "", demanded, True, as_printed)
-        rounding = SMALLEST_DIFFERENCE * float(max(np.abs(a).max(), np.abs(b).max()))
+        rounding = ROUNDING * float(max(np.abs(a).max(), np.abs(b).max()))
         if 0 < by < rounding:
             raise ValueError(f"by is {by:g}: so far apart are also numbers that rounding parts.")
         entry = (np.argmin if every else np.argmax)(a - b)
