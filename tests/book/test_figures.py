@@ -157,3 +157,11 @@ def test_a_table_marks_what_is_measured_and_refuses_ragged_rows():
     assert '<td><b>1</b></td><td class="measured">0.3 %</td>' in html
     with pytest.raises(ValueError, match="2 cells, but one has 1"):
         figures.table(["a", "b"], [["c"]])
+
+
+def test_the_columns_of_a_table_are_read_by_their_heads():
+    table = figures.table(["run", "<i>n</i>"], [["a", "<b>1</b><br>2"], ["b", "3"]], measured=(1,))
+    columns = figures.columns(table)
+    assert list(columns) == ["run", "n"]
+    assert columns["run"] == ["a", "b"]
+    assert [text.split() for text in columns["n"]] == [["1", "2"], ["3"]]

@@ -104,6 +104,14 @@ def table(header: list[str], rows: list[list[str]], measured: tuple[int, ...] = 
     )
 
 
+def columns(table: HTML) -> dict[str, list[str]]:
+    """What a `table` shows: the texts of each column, by its head; tags become spaces."""
+    lines = re.findall("<tr>(.*?)</tr>", table.data, re.S)
+    texts = [re.findall("<t[hd][^>]*>(.*?)</t[hd]>", line, re.S) for line in lines]
+    head, *rows = ([re.sub("<[^>]*>", " ", text).strip() for text in line] for line in texts)
+    return dict(zip(head, map(list, zip(*rows, strict=True)), strict=True))
+
+
 def _offline(html: str, alt: str) -> str:
     """matplotlib's player without its web font, with a name that depends on its content only."""
     html = re.sub(r"<link rel=\"stylesheet\"\s+href=\"https?://[^>]*>", "", html)
