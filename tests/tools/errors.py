@@ -168,7 +168,9 @@ def of_many(method, sides, options) -> bool:
     if len(sides) == 1 or any(isinstance(side, str) or not np.any(side) for side in sides):
         return False
     left, right = sides
-    if method in ("at_most", "below") or (method == "equal" and np.ptp(np.abs(right)) == 0):
+    if method in ("at_most", "below") or (
+        method in ("equal", "within") and np.ptp(np.abs(right)) == 0
+    ):
         return False
     if method == "apart" and not options.get("every"):
         return False
