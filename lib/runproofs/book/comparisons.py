@@ -20,10 +20,10 @@ class Verdict(NamedTuple):
     passed: bool  # a positive row is true, a control is false
     measured: str  # "2e-16 ≤ 1e-12": differs between machines
     demanded: str  # "error ≤ 1e-12": does not
-    control: bool = False
-    as_printed: bool = False
-    far: str = ""  # why an inequality is nowhere near equality
-    compared: bool = True  # not where two sides cannot be: other shapes, nothing, not finite
+    control: bool
+    as_printed: bool
+    far: str  # why an inequality is nowhere near equality
+    compared: bool  # not where two sides cannot be: other shapes, nothing, not finite
 
 
 class Row:
