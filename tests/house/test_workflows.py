@@ -51,6 +51,7 @@ NO_CHECK = {
     "restamp",
     "pictures",
     "readme",
+    "small-book",
     "register",
     "grade",
     "clean",
