@@ -19,6 +19,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 SMALL = Path(__file__).with_name("small_book")
 EXPECTED = SMALL / "expected"
+REPOSITORY = "https://github.com/an-owner/a-book"
 OURS = ("book/_static", "book/_templates", "coursework/tools", "lib")  # what it borrows
 HEAD = re.compile(r'<(?:meta|script)\b[^>]+="[^>]*>|<link rel="canonical"[^>]*>')
 BUTTON = re.compile(r'<a href="[^>]*dropdown-item"[^>]*>')
@@ -43,8 +44,8 @@ def built(folder):
     for part in ("LICENSE", "README.md", "pyproject.toml", "book/claims/schema.json"):
         shutil.copy(ROOT / part, folder / part)
     config = (ROOT / "_config.yml").read_text("utf-8")
-    assert 'url: ""' in config
-    config = config.replace('url: ""', "url: https://github.com/an-owner/a-book")
+    config, found = re.subn(r"(?m)^  url: .*$", f"  url: {REPOSITORY}", config)
+    assert found == 1
     (folder / "_config.yml").write_text(config, "utf-8")
     environment = os.environ | {"PYTHONPATH": str(folder / "lib"), "OMP_NUM_THREADS": "1"}
     tool = str(Path(sys.executable).with_name("jupyter-book"))
