@@ -26,7 +26,7 @@ SIDES = {"expected", "upper", "other", "target", "right", "bound"}  # second sid
 WIDTHS = {
     "book": 88,  # what fits beside the table of contents
     "coursework": 100,  # an assignment is a notebook, and has the window to itself
-    "tests": 88,
+    "tests": 88,  # the pages of the small book
 }
 
 
