@@ -1,6 +1,7 @@
 """The rows of a claim block: sentences, and the comparisons that judge them."""
 
 import cmath
+from decimal import ROUND_FLOOR, Decimal
 from math import erfc, isfinite, sqrt
 from numbers import Number, Rational
 from typing import NamedTuple
@@ -24,6 +25,7 @@ class Verdict(NamedTuple):
     as_printed: bool
     far: str  # why an inequality is nowhere near equality
     compared: bool  # not where two sides cannot be: other shapes, nothing, not finite
+    room: tuple[float, ...]  # from each number that is compared to its limit; negative beyond it
 
 
 class Row:
@@ -65,7 +67,7 @@ class Row:
                 raise ValueError(f"{self.text!r}: scale is {scale:g}, which hides any difference.")
             error = np.abs(a - b).max() / scale
             measured = relation(error, "≤", tol, error <= tol, (2, 6))
-            self._judge("", error <= tol, measured, f"error ≤ {tol:g}")
+            self._judge("", error <= tol, measured, f"error ≤ {tol:g}", room=(tol - error,))
 
     def at_most(self, lower, upper, tol: float = 0.0, *, reaching: float, far: str = ""):
         """lower <= upper + tol * max|upper|, entry by entry, and near equality in one of them.
@@ -90,8 +92,9 @@ class Row:
         holds = a[worst] - b[worst] <= slack
         nearest = nearness(a, b).max()
         measured = relation(a[worst], "≤", b[worst], holds) + f" + {slack:.0e}" * (tol > 0)
-        measured += f", {'nearest ' * (a.size > 1)}{percent(nearest)}"
-        self._judge("", holds and nearest >= reaching, measured, demanded, far=far)
+        measured += f", {'nearest ' * (a.size > 1)}{percent(nearest, reaching)}"
+        room = b[worst] + slack - a[worst], nearest - reaching
+        self._judge("", holds and nearest >= reaching, measured, demanded, far=far, room=room)
 
     def below(self, lower, upper, *, by: float):
         """lower < upper, entry by entry, by that share of the larger of |lower| and |upper|.
@@ -108,7 +111,8 @@ class Row:
         gap = _share(b - a, np.maximum(np.abs(a), np.abs(b)))
         worst = np.argmin(gap)
         measured = relation(a[worst], "<", b[worst], a[worst] < b[worst])
-        self._judge("", gap[worst] >= by, f"{measured}, by {percent(gap[worst])}", demanded)
+        measured += f", by {percent(gap[worst], by)}"
+        self._judge("", gap[worst] >= by, measured, demanded, room=(gap[worst] - by,))
 
     def apart(self, one, other, *, by: float, every: bool = False):
         """|one - other| >= by * max|other| in some entry, or in every one: what moved, or is noise.
@@ -122,7 +126,7 @@ class Row:
             return self._judge(reason, False, "" if reason else gone, f"{where}≥ {by:g} apart")
         found = (np.min if every else np.max)(np.abs(a - b)) / np.abs(b).max()
         measured = f"{where}{relation(found, '≥', by, found >= by, (2, 6))} apart"
-        self._judge("", found >= by, measured, f"{where}≥ {by:g} apart")
+        self._judge("", found >= by, measured, f"{where}≥ {by:g} apart", room=(found - by,))
 
     def distinct(self, members, *, by: float):
         """Any two members, along the first axis, are by * max|members| apart in some entry.
@@ -140,7 +144,7 @@ class Row:
         nearest = min(np.abs(a[i + 1 :] - a[i]).max(1).min() for i in range(len(a) - 1))
         nearest = nearest / (np.abs(a).max() or 1)
         measured = f"any two {relation(nearest, '≥', by, nearest >= by, (2, 6))} apart"
-        self._judge("", nearest >= by, measured, demanded)
+        self._judge("", nearest >= by, measured, demanded, room=(nearest - by,))
 
     def holds(self, condition):
         """The condition, one truth value, is true."""
@@ -168,7 +172,7 @@ class Row:
             )
         score = (np.abs(a - b) / error).max()
         measured = relation(score, "≤", z, score <= z, (2, 6)) + demanded[demanded.index(" s.e.") :]
-        self._judge("", score <= z, measured, demanded)
+        self._judge("", score <= z, measured, demanded, room=(z - score,))
 
     # Controls: the sentence is false ---------------------------------------------------------
 
@@ -190,7 +194,8 @@ class Row:
             raise ValueError(f"by is {by:g}: so far apart are also numbers that rounding parts.")
         apart = (np.min if every else np.max)(np.abs(a - b)) / scale
         measured = f"{where}{relation(apart, '≥', by, apart >= by, (2, 6))} apart"
-        self._judge("", apart >= by, measured, f"{where}≥ {by:g} apart", True, as_printed)
+        demanded = f"{where}≥ {by:g} apart"
+        self._judge("", apart >= by, measured, demanded, True, as_printed, room=(apart - by,))
 
     def exceeds(self, value, bound, *, by: float = 0.0, every: bool = False,
                 as_printed: bool = False):  # fmt: skip
@@ -211,9 +216,10 @@ class Row:
             raise ValueError(f"by is {by:g}: so far apart are also numbers that rounding parts.")
         entry = (np.argmin if every else np.argmax)(a - b)
         excess = a[entry] - b[entry]
-        passed = excess > (by if _exact(excess) else max(by, rounding))
+        limit = by if _exact(excess) else max(by, rounding)
+        passed = excess > limit
         measured = where + relation(a[entry], ">", b[entry], passed) + f" + {by:g}" * (by > 0)
-        self._judge("", passed, measured, demanded, True, as_printed)
+        self._judge("", passed, measured, demanded, True, as_printed, room=(excess - limit,))
 
     def fails(self, condition, *, as_printed: bool = False):
         """The condition, one truth value, is false."""
@@ -233,12 +239,20 @@ class Row:
             )
         return scale, size or 1.0
 
-    def _judge(self, reason, passed, measured, demanded, control=False, as_printed=False, far=""):
+    def _judge(self, reason, passed, measured, demanded, control=False, as_printed=False, far="",
+               room=()):  # fmt: skip
         self.check.must_be_open(self.text)
         if self.verdict:
             raise RuntimeError(f"{self.text!r} is judged twice.")
         self.verdict = Verdict(
-            bool(passed), reason or measured, demanded, control, as_printed, far, not reason
+            bool(passed),
+            reason or measured,
+            demanded,
+            control,
+            as_printed,
+            far,
+            not reason,
+            tuple(map(float, room)),
         )
 
     def mark(self) -> str:
@@ -267,14 +281,19 @@ def nearness(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     return np.where((a > 0) == (b > 0), _share(np.minimum(*sizes), np.maximum(*sizes)), 0)
 
 
-def percent(share) -> str:
-    """A share in percent, a small one with a digit that is not 0.
+def percent(share, demanded=1.0) -> str:
+    """A share in percent, cut and never rounded up, in as many decimals as what is demanded has.
 
-    >>> percent(0.853), percent(-0.853), percent(0.0213), percent(3e-5)
-    ('85 %', '-85 %', '2.1 %', '0.003 %')
+    >>> percent(0.859), percent(-0.851), percent(0.0219), percent(3e-5)
+    ('85 %', '-86 %', '2.1 %', '0.003 %')
+    >>> percent(0.9955, 0.999), percent(0.99899, 0.999), percent(0.999, 0.999), percent(0.999)
+    ('99.5 %', '99.8 %', '99.9 %', '99 %')
     """
-    share = 100 * float(share)
-    return f"{share:.0f} %" if abs(share) >= 9.95 else f"{share:.2g} %"
+    known = f"{share:.12g}" if share >= demanded else str(float(share))  # 1 - 1e-16 is 100 %
+    share, demanded = 100 * Decimal(known), 100 * Decimal(str(demanded))
+    digits = 0 if abs(share) >= 10 or not share else 1 - share.adjusted()
+    digits = max(digits, -demanded.normalize().as_tuple().exponent)
+    return f"{share.quantize(Decimal(1).scaleb(-digits), ROUND_FLOOR).normalize():f} %"
 
 
 def _share(part, whole) -> np.ndarray:
