@@ -250,3 +250,35 @@ def test_in_the_book_the_card_links_to_ledger_and_errata(monkeypatch):
 def test_the_card_links_to_an_erratum_that_the_errata_show(monkeypatch, slip, linked):
     monkeypatch.chdir(BOOK / "ch2_shallow_linear")
     assert ("errata.html" in Check(entry(erratum=slip))._repr_html_()) == linked
+
+
+def test_where_nothing_catches_it_a_red_card_is_shown_under_its_false_rows(monkeypatch):
+    shown = []
+    monkeypatch.setattr(claims, "display", shown.append)
+    with pytest.raises(ClaimFailed) as caught:
+        leave(
+            positive, lambda check: check("$\\pi$ is 3").equal(3.14, 3, tol=0.01),
+            lambda check: check("a wrong one").differs(1, 1, by=0.1), on=entry(),
+        )  # fmt: skip
+    assert not shown  # a cell may catch it
+    identifier, false, true = caught.value._render_traceback_()
+    assert identifier == f"ClaimFailed: {caught.value.check.claim.id}"
+    said = "On this machine this row is"
+    assert false == f"{said} false: $\\pi$ is 3 (demanded: error ≤ 0.01; measured: 0.047 > 0.01)"
+    assert true.startswith(f"{said} true, and must be false: a wrong one (demanded: ≥ 0.1 apart;")
+    [card] = shown
+    html = card._repr_html_()
+    assert html.index("is false: \\(\\pi\\) is 3") < html.index("<li")
+    assert re.findall(r'<li class="failed">.*?</li>', html) == [
+        row for row in re.findall("<li.*?</li>", html) if ">!<" in row
+    ]
+    assert html.count('<li class="failed">') == 2
+    assert 'class="heading">must fail</p>' in html
+
+
+def test_the_card_of_a_row_that_was_never_judged_says_so():
+    with pytest.raises(ClaimFailed) as caught:
+        leave(positive, control, lambda check: check("forgotten"))
+    card = caught.value.check
+    assert card.wrong() == ["'forgotten' was never judged."]
+    assert "never judged</span></li>" in card._repr_html_()

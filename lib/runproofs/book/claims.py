@@ -29,6 +29,13 @@ from .sabotage import invitations
 class ClaimFailed(AssertionError):
     """A block whose rows do not support the claim; the message lists every row."""
 
+    check: "Check"
+
+    def _render_traceback_(self) -> list[str]:
+        """What IPython shows where nothing catches this: the card, and in words what is wrong."""
+        display(self.check)
+        return [f"ClaimFailed: {self.check.claim.id}", *self.check.wrong()]
+
 
 class Check:
     """The rows of one claim, in the order in which they were made. Made by `claim`."""
@@ -61,7 +68,9 @@ class Check:
         if kind is not None:
             return  # the reader needs that traceback, not ours
         if reasons := list(self.objections()):
-            raise ClaimFailed(f"{self.claim.id}: {'; '.join(reasons)}.\n{self._text(True)}")
+            error = ClaimFailed(f"{self.claim.id}: {'; '.join(reasons)}.\n{self._text(True)}")
+            error.check = self
+            raise error
         if get_ipython():
             display(self)
         else:
@@ -86,6 +95,16 @@ class Check:
         if printed and not self.claim.needs_counterexample:
             yield "a row is marked as_printed, and the register has no certain erratum to show"
 
+    def wrong(self) -> list[str]:
+        """A sentence on each row that failed; where none did, why the others are not enough."""
+        is_not = {False: "false", True: "true, and must be false"}
+        return [
+            f"On this machine this row is {is_not[verdict.control]}: {text} "
+            f"(demanded: {verdict.demanded}; measured: {verdict.measured})"
+            for text, verdict in ((row.text, row.verdict) for row in self.rows)
+            if verdict and not verdict.passed
+        ] or [f"{reason}." for reason in self.objections()]
+
     # The card --------------------------------------------------------------------------------
 
     def _groups(self) -> tuple[list[Row], list[Row]]:
@@ -108,7 +127,7 @@ class Check:
             return f"  {row.mark()} {printed}{row.text}{far} [{row.verdict.demanded}{value}]"
 
         positive, controls = self._groups()
-        heading = ["  must fail, and does:" if not measured else "  must fail:"] * bool(controls)
+        heading = [f"  {_must_fail(controls) if not measured else 'must fail'}:"] * bool(controls)
         lines = [*map(line, positive), *heading, *map(line, controls)]
         lines += [f"  break it: {wrong.sentence}" for wrong in invitations(self.claim.id)]
         return "\n".join([f"{self.claim.name}: {self.claim.title}", *lines])
@@ -122,9 +141,13 @@ class Check:
                 href = f"{back}/errata.html#erratum-{entry.slug}"
                 title += f' <a class="tag" href="{href}">erratum</a>'
         positive, controls = self._groups()
-        html = [f'<p class="title">{title}</p>', _list(positive, "positive")]
+        html = [f'<p class="title">{title}</p>']
+        if self.state == "left":
+            html += [f'<p class="failed">{_inline(reason)}</p>' for reason in self.wrong()]
+        html.append(_list(positive, "positive"))
         if controls:
-            html += ['<p class="heading">must fail, and does</p>', _list(controls, "control")]
+            heading = f'<p class="heading">{_must_fail(controls)}</p>'
+            html += [heading, _list(controls, "control")]
         html += [
             f"<details><summary><em>Break it:</em> {_inline(wrong.sentence)}</summary>"
             f"<pre>{escape(str(wrong))}</pre></details>"
@@ -148,17 +171,24 @@ def claim(identifier: str, tol: float = 0.0) -> Check:
     return Check(entry, tol)
 
 
+def _must_fail(controls: list[Row]) -> str:
+    return "must fail" + ", and does" * all(row.verdict.passed for row in controls)
+
+
 def _list(rows: list[Row], kind: str) -> str:
     """Rows that are read also where there is no style but the browser's, as in a notebook."""
 
     def item(row):
-        printed = '<span class="tag">as printed</span> ' * row.verdict.as_printed
-        far = f" <em>(far from equality: {_inline(row.verdict.far)})</em>"
+        printed, far, measured, failed = "", "", "never judged", ' class="failed"'
+        if verdict := row.verdict:
+            printed = '<span class="tag">as printed</span> ' * verdict.as_printed
+            far = f" <em>(far from equality: {_inline(verdict.far)})</em>" * bool(verdict.far)
+            measured = escape(verdict.measured)
         return (
-            f'<li><span class="mark">{row.mark()}</span> '
-            f"<span>{printed}{_inline(row.text)}{far * bool(row.verdict.far)}</span>"
+            f'<li{failed * (row.mark() == "!")}><span class="mark">{row.mark()}</span> '
+            f"<span>{printed}{_inline(row.text)}{far}</span>"
             '<span class="dot"> · </span>'
-            f'<span class="measured">{escape(row.verdict.measured)}</span></li>'
+            f'<span class="measured">{measured}</span></li>'
         )
 
     return f'<ul class="{kind}">{"".join(map(item, rows))}</ul>'
