@@ -45,11 +45,8 @@
 #                tests see them? (SEED, MODULE, OUT)
 PYTHON ?= python3
 BIN := .venv/bin
-PAGES := book
 LAB := .venv/share/jupyter/lab/settings
 ASK_NOBODY := {"@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": false}}
-NBVAL := --nbval-current-env --nbval-cell-timeout=120
-SIDE_BY_SIDE := --dist loadscope -n 2
 TOOL := PYTHONPATH=lib:tests $(BIN)/python -m tools
 PAPER := $(BIN)/python -m runproofs.reproductions $(FIGURE)
 OTHER_KERNELS := OPENBLAS_CORETYPE=Sandybridge ATEN_CPU_CAPABILITY=default
@@ -74,22 +71,15 @@ book: .venv/.done
 	$(BIN)/jupyter-book build -W -n --keep-going .
 	@touch _build/.complete
 
-test: lint
-	$(BIN)/python -m runproofs.reproductions --stale
-	$(BIN)/pytest -n 2 tests
-	@# By themselves, so that a run that finds no example fails.
-	$(BIN)/pytest --doctest-modules lib
-	$(BIN)/pytest --nbval-lax $(NBVAL) $(SIDE_BY_SIDE) $(PAGES)
+test: .venv/.done
+	$(BIN)/python tests/tools/run_tests.py
 
 page: .venv/.done
 	$(if $(wildcard $(PAGE)),,$(error Name a page that exists: make page PAGE=book/ch2_shallow_linear/digits.md))
-	$(BIN)/pytest --nbval-lax $(NBVAL) $(PAGE)
+	$(BIN)/pytest --nbval-lax --nbval-current-env --nbval-cell-timeout=120 $(PAGE)
 
 lint: .venv/.done
-	$(BIN)/ruff check lib tests benchmarks coursework
-	$(BIN)/ruff format --check lib tests benchmarks coursework
-	$(BIN)/python tests/tools/lint_pages.py
-	$(BIN)/codespell
+	$(BIN)/python tests/tools/run_tests.py style
 
 lab: $(LAB)/overrides.json book
 	$(BIN)/python -m booksite

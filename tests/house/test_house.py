@@ -77,10 +77,6 @@ def test_the_laboratory_starts_for_root(user, asked, dry_make, tmp_path, monkeyp
     assert ("--allow-root" in plan[-1]) == asked
 
 
-def test_make_test_asks_for_stale_runs(dry_make):
-    assert ".venv/bin/python -m runproofs.reproductions --stale" in dry_make("test").stdout
-
-
 @pytest.mark.parametrize("arguments", [[], ["PAGE=book/no_such_page.md"]])
 def test_make_page_says_how_to_name_a_page(dry_make, arguments):
     result = dry_make("page", *arguments)

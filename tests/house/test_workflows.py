@@ -70,7 +70,7 @@ def by_hand():
 def test_who_has_no_make_is_given_what_make_does(dry_make):
     plan = dry_make("--always-make", "book", "test").stdout.replace(".venv/bin/", "")
     done = [re.sub(r" --disable-pip-version-check -q", "", line) for line in plan.splitlines()]
-    tools = ("pip", "jupyter-book", "ruff", "python ", "codespell", "pytest")
+    tools = ("pip", "jupyter-book", "python ")
     assert by_hand() == [line for line in done if line.startswith(tools)]
 
 
