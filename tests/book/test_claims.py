@@ -265,6 +265,7 @@ def test_where_nothing_catches_it_a_red_card_is_shown_under_its_false_rows(monke
     assert identifier == f"ClaimFailed: {caught.value.check.claim.id}"
     said = "On this machine this row is"
     assert false == f"{said} false: $\\pi$ is 3 (demanded: error ≤ 0.01; measured: 0.047 > 0.01)"
+    assert caught.value._render_traceback_() == [identifier, false, true]
     assert true.startswith(f"{said} true, and must be false: a wrong one (demanded: ≥ 0.1 apart;")
     [card] = shown
     html = card._repr_html_()

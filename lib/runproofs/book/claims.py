@@ -30,10 +30,13 @@ class ClaimFailed(AssertionError):
     """A block whose rows do not support the claim; the message lists every row."""
 
     check: "Check"
+    shown = False
 
     def _render_traceback_(self) -> list[str]:
         """What IPython shows where nothing catches this: the card, and in words what is wrong."""
-        display(self.check)
+        if not self.shown:  # IPython asks twice, to show it and to remember it
+            display(self.check)
+        self.shown = True
         return [f"ClaimFailed: {self.check.claim.id}", *self.check.wrong()]
 
 
