@@ -19,7 +19,6 @@ import sys
 import time
 from collections import defaultdict
 from collections.abc import Iterable
-from functools import partial
 from pathlib import Path
 
 MARGIN = 3
@@ -33,11 +32,15 @@ KERNELS = {  # OpenBLAS' name: the environment of a machine with that processor
     "Prescott": {"OPENBLAS_CORETYPE": "Prescott", "NPY_DISABLE_CPU_FEATURES": "X86_V3", **OLDEST},
 }
 NEEDS = {"Haswell": "AVX2", "Zen": "AVX2", "Sandybridge": "AVX", "SkylakeX": "AVX512F"}
-DRAWS = (
-    "normal standard_normal uniform random exponential gamma beta laplace multivariate_normal "
-    "standard_gamma chisquare dirichlet standard_cauchy standard_t"
-).split()
-ROUTINES = "svd eigh eig qr solve lstsq inv pinv eigvals eigvalsh cholesky norm det".split()
+DRAWS = [
+    *("normal", "standard_normal", "uniform", "random", "exponential", "gamma", "beta", "laplace"),
+    *("multivariate_normal", "standard_gamma", "chisquare", "dirichlet", "standard_cauchy"),
+    "standard_t",
+]
+ROUTINES = [
+    *("svd", "eigh", "eig", "eigvals", "eigvalsh", "qr", "cholesky", "det", "norm"),
+    *("solve", "lstsq", "inv", "pinv"),
+]
 
 
 def runnable() -> list[str]:
@@ -75,11 +78,12 @@ def patch(jitter: int) -> None:
         dtype = getattr(x, "dtype", None)
         if not isinstance(x, np.ndarray | np.generic) or dtype not in (np.float64, np.float32):
             return x
-        x = np.array(x)
+        shape, x = np.shape(x), np.array(x, ndmin=1)  # of a scalar NumPy would report the overflow
         bits = x.view(np.uint64 if dtype == np.float64 else np.uint32).astype(np.uint64)
         step = units(bits, 2 if dtype == np.float64 else 1).astype(dtype) * np.finfo(dtype).eps
         with np.errstate(all="ignore"):
-            return np.where(np.isfinite(x) & (x != np.round(x)), x * (1 + step), x)[()]
+            x = np.where(np.isfinite(x) & (x != np.round(x)), x * (1 + step), x)
+        return x.reshape(shape)[()]
 
     def moving(function):
         return lambda *arguments, **options: moved(function(*arguments, **options))
@@ -255,8 +259,8 @@ def concluded(runs: list[dict]) -> int:
     red = sum(len(one["red"]) for one in runs)
     rows = {(one["page"], *row[:2]) for one in runs for row in one["rows"]}
     print(
-        f"{len(runs)} runs of pages: {red} red cells; {len(fragile)} of {len(least)} rows with room "
-        f"are fragile, and {len(rows) - len(least)} rows judge a truth value."
+        f"{len(runs)} runs of pages: {red} red cells; {len(fragile)} of {len(least)} rows with "
+        f"room are fragile, and {len(rows) - len(least)} rows judge a truth value."
     )
     return int(bool(red or fragile))
 
