@@ -74,6 +74,7 @@ def wait_for(command: list[str]) -> int:
         except KeyboardInterrupt:
             if os.name == "posix":  # elsewhere the interrupt has reached it already
                 os.killpg(process.pid, signal.SIGTERM)
+            process.wait()
             raise
 
 
