@@ -65,11 +65,9 @@ endif
 
 book: .venv/.done
 	@# After an unfinished build Sphinx would not repeat the warnings of pages it has read.
-	@test -e _build/.complete || { rm -rf _build/.doctrees; \
-	  echo "Pages without stored outputs run first; all of them take some minutes."; }
+	@test -e _build/.complete || rm -rf _build/.doctrees
 	@rm -f _build/.complete
-	$(BIN)/jupyter-book build -W -n --keep-going .
-	@touch _build/.complete
+	$(BIN)/jupyter-book build -q -W -n --keep-going .
 
 test: .venv/.done
 	$(BIN)/python tests/tools/run_tests.py
@@ -201,6 +199,7 @@ clean:   # all but the copies that make lab opened, which are the reader's
 
 .venv/.done: requirements.txt constraints.txt pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11, 5) and "Python 3.11.5 or newer is needed; name one with make PYTHON=...")'
+	@echo "Setting up .venv: 1.6 GB, with PyTorch for NVIDIA's GPUs several more; some minutes."
 	$(PYTHON) -m venv .venv
 	$(BIN)/pip install --disable-pip-version-check -q -r requirements.txt -c constraints.txt
 	@# Matplotlib makes its list of fonts once; where that is slow, it says so on a page.

@@ -25,6 +25,8 @@
 9. Under each statement stands what it rests on and what it carries (uses), and the directive `map`
    draws it for a chapter or the book, with a table (map).
 10. The directive `course` makes the table of the assignments from what stands in coursework/.
+11. A page that fails stands on the site with what is red, is told at the end, and runs again by the
+   next build (failures). Each page that ends has a line, with the time that is left (progress).
 
 No page imports it: what is changed here runs no page again.
 """
@@ -37,6 +39,7 @@ PARTS = (
     "cells",
     "course",
     "errata",
+    "failures",
     "meta_tags",
     "latex",
     "launch",
@@ -50,6 +53,7 @@ PARTS = (
     "notebooks",
     "outputs",
     "page_head",
+    "progress",
     "animations",
     "publishing",
     "references",

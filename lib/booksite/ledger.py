@@ -17,6 +17,7 @@ from docutils import nodes
 from runproofs.book.register import CHAPTERS, STATUSES, Claim, register
 
 from .back_matter import ERRATA, LEDGER, FromRegister, address
+from .failures import RED
 from .statements import Card, places
 
 
@@ -66,7 +67,7 @@ class Ledger(FromRegister):
                 f"{escape(entry.number)}</a> "
             ),
             title,
-            self.html(f"{tags(entry)}</div>"),
+            self.html(f"{tags(entry, self.env.book_red)}</div>"),
         ]
 
     def entry(self, entry: Claim) -> list[nodes.Node]:
@@ -76,7 +77,7 @@ class Ledger(FromRegister):
         heading = [
             self.html(f"{opening}{escape(entry.number)}</b> "),
             nodes.inline("", "", *self.inline(entry.title), classes=["of-fold"]),
-            self.html(f"{tags(entry)}</summary>"),
+            self.html(f"{tags(entry, self.env.book_red)}</summary>"),
         ]
         body = [nodes.paragraph("", f"Section {entry.section}, {entry.kind}: planned.")]
         if entry.status != "planned":
@@ -96,10 +97,11 @@ def told(entries: list[Claim]) -> str:
     return ", ".join(f"{counts[status]} {status}" for status in STATUSES if counts[status])
 
 
-def tags(entry: Claim) -> str:
-    """What is not the rule: a claim that no block checks, and one with a slip."""
+def tags(entry: Claim, red: set[str]) -> str:
+    """What is not the rule: a claim that no block checks, one with a slip, and a red check."""
     found = [entry.status] * (entry.status != "checked") + ["erratum"] * has_slip(entry)
-    return "".join(f' <span class="tag">{tag}</span>' for tag in found)
+    found += [RED] * (entry.id in red)
+    return "".join(f' <span class="tag{" red" * (tag == RED)}">{tag}</span>' for tag in found)
 
 
 def spoken(entry: Claim) -> str:
@@ -160,7 +162,7 @@ def show_evidence(app, doctree, document):
 
 def demands(card: Card) -> str:
     """The card, folded: each sentence with what was demanded of it, and what a reader may break."""
-    asked = iter(re.findall(r"^  [✓✗] .* \[(.*)\]$", card.text, re.M))
+    asked = iter(re.findall(r"^  [✓✗!] .* \[(.*)\]$", card.text, re.M))
     body = re.sub(r'<p class="title">.*?</p>', "", card.html, count=1, flags=re.S)
     body = re.sub(r' id="check-[\w-]+"', "", body, count=1)
     body, rows = re.subn(
@@ -168,8 +170,10 @@ def demands(card: Card) -> str:
         lambda cell: f"{cell[1]}{escape(next(asked))}{cell[2]}",
         body,
     )
-    controls, breaks = body.count("✗"), body.count("Break it")
-    parts = [f"{counted(rows - controls, 'row holds', 'rows hold')}{tolerance(card.text)}"]
+    controls, red = body.count("✗"), body.count('<li class="failed">')
+    breaks, holds = body.count("Break it"), rows - controls - red
+    parts = [f"{counted(red, 'row is', 'rows are')} red on this build"] * bool(red)
+    parts += [f"{counted(holds, 'row holds', 'rows hold')}{tolerance(card.text)}"]
     parts += [f"{controls} must fail"] * bool(controls)
     parts += [counted(breaks, "way to break it", "ways to break it")] * bool(breaks)
     return (

@@ -21,6 +21,7 @@ from sphinx.util.docutils import SphinxDirective
 from runproofs.book.register import CHAPTERS, Claim, register
 
 from .back_matter import address
+from .failures import RED
 from .ledger import choice
 from .references import inline
 from .results import SLIPS, verdict
@@ -69,8 +70,10 @@ def plain(entry: Claim) -> str:
     return f"{entry.name}: {re.sub('[${}]', '', title)}"
 
 
-def look(entry: Claim) -> str:
-    """Which of VERDICTS the picture shows."""
+def look(entry: Claim, red: set[str]) -> str:
+    """Which of VERDICTS the picture shows, or that the check is red on this build."""
+    if entry.id in red:
+        return "red"
     if entry.status != "checked":
         return "told"
     word = verdict(entry)[0]
@@ -133,7 +136,7 @@ def picture(app, document: str, chapters: list[str]) -> str:
             )
         page, place = anchor(app, entry)
         boxes += (
-            f'<a href="{address(document, page)}#{place}" class="{look(entry)}" '
+            f'<a href="{address(document, page)}#{place}" class="{look(entry, app.env.book_red)}" '
             f'data-n="{index[name]}" data-uses="{" ".join(str(index[used]) for used in uses)}" '
             f'data-source="{entry.source}" data-kind="{entry.kind}">'
             f"<title>{escape(plain(entry))}</title>"
@@ -147,8 +150,9 @@ def picture(app, document: str, chapters: list[str]) -> str:
     )
 
 
-def legend() -> str:
-    keys = "".join(f'<span class="{name}">{words}</span>' for name, words in VERDICTS.items())
+def legend(red: set[str]) -> str:
+    shown = VERDICTS | ({"red": RED} if red else {})
+    keys = "".join(f'<span class="{name}">{words}</span>' for name, words in shown.items())
     return f'<p class="claim-map-legend">{keys}</p>'
 
 
@@ -175,7 +179,11 @@ def table(app, document: str) -> str:
         cells = (
             f'<a href="{address(document, page)}#{place}">{escape(entry.name)}</a>',
             inline(entry.title),
-            verdict(entry)[0] if entry.status == "checked" else "told",
+            RED
+            if entry.id in app.env.book_red
+            else verdict(entry)[0]
+            if entry.status == "checked"
+            else "told",
             short_links(entry.uses),
             short_links(used_by()[entry.id]),
         )
@@ -260,13 +268,13 @@ def whole(app, document: str, chapter: str) -> str:
             return ""
         return (
             '<details class="results"><summary>The map: what rests on what</summary>'
-            f'{picture(app, document, [chapter])}{legend()}<p>The <a href="'
+            f'{picture(app, document, [chapter])}{legend(app.env.book_red)}<p>The <a href="'
             f'{address(document, PAGE)}">whole map</a> has the other chapters.</p></details>'
         )
     count = f"<p>{len(entered())} of {len(register())} claims are entered.</p>"
     chapters = [c for c in CHAPTERS if any(entry.chapter == c for entry in entered())]
     drawn = picture(app, document, chapters)
-    return f"{count}{form()}{legend()}{drawn}{table(app, document)}"
+    return f"{count}{form()}{legend(app.env.book_red)}{drawn}{table(app, document)}"
 
 
 SHOWN = {"map": whole, "carrying": carrying, "without": without}

@@ -1,7 +1,9 @@
 """What the pages print: when they run again, side by side, and where it is published."""
 
 import hashlib
+import logging
 import shutil
+import time
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 
@@ -12,15 +14,21 @@ from jupyter_cache.base import CacheBundleIn
 from jupyter_cache.cache.db import NbCacheRecord
 from jupyter_cache.executors.utils import single_nb_execution
 from jupyter_cache.readers import get_reader
-from sphinx.util import logging
+from jupyter_client import KernelManager
+from nbclient.exceptions import CellTimeoutError, DeadKernelError
+from nbformat import NotebookNode
+from nbformat.v4 import new_output
 
 from runproofs.book.register import BOOK
 
+from . import failures
 from .keys import keys
+from .progress import Progress, pages, tell, title
 
 KEY = "key"  # a file beside the stored notebook, which goes when another is stored
 READER = {"name": "myst_nb_md", "type": "plugin"}
-logger = logging.getLogger(__name__)
+KernelManager.transport_encryption.default_value = "auto"  # else each kernel complains
+logging.getLogger("asyncio").setLevel(logging.CRITICAL)  # of what nbclient leaves after a timeout
 
 
 def cache_folder(app) -> Path:
@@ -57,6 +65,8 @@ def forget_stale_outputs(app, env, docnames):
     what it reaches was changed.
     """
     cache = get_cache(cache_folder(app))
+    records = NbCacheRecord.records_all(cache.db)
+    env.book_seconds = {record.uri: record.data.get("execution_seconds") for record in records}
     for name in env.book_keys.keys() & docnames:
         try:
             record, key = stored(cache, env.doc2path(name))
@@ -75,12 +85,13 @@ def forget_stale_outputs(app, env, docnames):
 def run_side_by_side(app, env, docnames):
     """Run and cache the pages that will be read; Sphinx would run them one after another.
 
-    A page that fails is not cached: Sphinx runs it again, and reports the error.
+    A page that fails is cached for this build only: it gets no key, and counts as outdated.
 
     Threads wait for kernels; this thread alone stores what they printed, since the cache, when it
     looks for what is old, forgets a page that another thread stores at that moment.
     """
     cache, waiting = get_cache(cache_folder(app)), {}
+    env.book_failures, env.book_red = {}, set()
     for name in (name for name in docnames if name in env.book_keys):
         path = Path(env.doc2path(name))
         try:
@@ -90,23 +101,50 @@ def run_side_by_side(app, env, docnames):
     if not waiting:
         return
 
-    def run(path):
-        notebook, timeout = get_reader(READER)(path), app.config.nb_execution_timeout
-        return single_nb_execution(notebook, path.parent, timeout, allow_errors=False)
-
     cores = joblib.cpu_count()  # those that a container grants, unlike os.cpu_count()
-    logger.info("running the pages without stored output, %d at a time ...", cores)
+    progress = Progress({name: env.book_seconds.get(str(waiting[name])) for name in waiting}, cores)
+    tell(f"Running {pages(len(waiting))}, {cores} at a time.")
     with ThreadPoolExecutor(cores) as threads:
-        runs = {threads.submit(run, path): name for name, path in waiting.items()}
+        timeout = app.config.nb_execution_timeout
+        runs = {threads.submit(run, waiting[name], timeout): name
+                for name in progress.longest_first()}  # fmt: skip
         for done in as_completed(runs):
-            if done.exception() or done.result().err:
-                continue
-            name, ran = runs[done], done.result()
-            path, data = waiting[name], {"execution_seconds": ran.time}
-            bundle = CacheBundleIn(ran.nb, str(path), data=data)
+            name, (notebook, seconds) = runs[done], done.result()
+            path = waiting[name]
+            failed, red = failures.show(notebook)
+            bundle = CacheBundleIn(notebook, str(path), data={"execution_seconds": seconds})
             cache.cache_notebook_bundle(bundle, check_validity=False, overwrite=True)
-            if keys({name: path})[name] == env.book_keys[name]:
+            if failed:
+                env.book_failures[name] = failed
+                env.book_red |= red
+                del env.book_keys[name]
+            elif keys({name: path})[name] == env.book_keys[name]:
                 stored(cache, path)[1].write_text(env.book_keys[name], "utf-8")
+            tell(progress.ended(name, f"{title(path)}{', red' * bool(failed)}", seconds))
+
+
+def run(path: Path, timeout: int) -> tuple[NotebookNode, float]:
+    """The page with what its cells printed, errors included, and the seconds that it took.
+
+    A cell that ends Python, or takes too long, ends the page.
+    """
+    notebook, begun, start = get_reader(READER)(path), [], time.monotonic()
+    try:
+        error = single_nb_execution(
+            notebook, path.parent, timeout, allow_errors=True, shutdown_kernel="immediate",
+            on_cell_execute=lambda cell, cell_index: begun.append(cell),
+        ).err  # fmt: skip
+    except Exception as caught:
+        error = caught
+    if error:
+        told = f"{error}".partition("\n")[0]
+        if isinstance(error, CellTimeoutError):
+            told = f"this cell took more than {timeout} s, and those below did not run"
+        elif isinstance(error, DeadKernelError):
+            told = "Python ended in this cell, and those below did not run"
+        begun += [cell for cell in notebook.cells if cell.cell_type == "code"][: not begun]
+        begun[-1].outputs.append(new_output("error", ename=type(error).__name__, evalue=told))
+    return notebook, time.monotonic() - start
 
 
 def notebook_of(app, docname) -> Path:

@@ -6,21 +6,16 @@ a mistake or meant; what is meant is written down by `make small-book`.
 """
 
 import json
-import os
 import re
 import shutil
-import subprocess
-import sys
 import tempfile
 from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
-SMALL = Path(__file__).with_name("small_book")
-EXPECTED = SMALL / "expected"
-REPOSITORY = "https://github.com/an-owner/a-book"
-OURS = ("book/_static", "book/_templates", "coursework/tools", "lib")  # what it borrows
+from helpers import books
+
+EXPECTED = books.SMALL / "expected"
 HEAD = re.compile(r'<(?:meta|script)\b[^>]+="[^>]*>|<link rel="canonical"[^>]*>')
 BUTTON = re.compile(r'<a href="[^>]*dropdown-item"[^>]*>')
 ARTICLE = re.compile(r"<article\b.*?</article>", re.S)
@@ -37,24 +32,11 @@ UNSTEADY = {  # digests, what is drawn, times, the release
 
 def built(folder):
     """Builds the small book in a folder; what readers get there, by names of files."""
-    old = shutil.ignore_patterns("__pycache__", "expected")
-    shutil.copytree(SMALL, folder, dirs_exist_ok=True, ignore=old)
-    for part in OURS:
-        shutil.copytree(ROOT / part, folder / part, ignore=old)
-    for part in ("LICENSE", "README.md", "pyproject.toml", "book/claims/schema.json"):
-        shutil.copy(ROOT / part, folder / part)
-    config = (ROOT / "_config.yml").read_text("utf-8")
-    config, found = re.subn(r"(?m)^  url: .*$", f"  url: {REPOSITORY}", config)
-    assert found == 1
-    (folder / "_config.yml").write_text(config, "utf-8")
-    environment = os.environ | {"PYTHONPATH": str(folder / "lib"), "OMP_NUM_THREADS": "1"}
-    tool = str(Path(sys.executable).with_name("jupyter-book"))
+    books.copy_small(folder)
     for builder in ("html", "latex"):
-        told = subprocess.run(
-            [tool, "build", "--builder", builder, "."],
-            cwd=folder, env=environment, capture_output=True, text=True, check=False,
-        )  # fmt: skip
+        told = books.jupyter_book(folder, "--builder", builder)
         assert told.returncode == 0, told.stdout + told.stderr
+        (folder / f"{builder}.log").write_text(told.stdout, "utf-8")
     return {name: steady(text) for name, text in written(folder / "_build")}
 
 
@@ -92,8 +74,58 @@ def expected():
 
 
 @pytest.fixture(scope="module")
-def book(tmp_path_factory):
-    return built(tmp_path_factory.mktemp("small"))
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("small")
+
+
+@pytest.fixture(scope="module")
+def forged(folder):
+    """The first build, of a book in which a row is false: what it says, and what is written."""
+    books.copy_small(folder)
+    coins = folder / "book" / "ch2" / "coins.md"
+    coins.write_text(coins.read_text("utf-8").replace("1 - q, 0.75)", "1 - q, 0.76)"), "utf-8")
+    told = books.jupyter_book(folder, "-q")
+    html = folder / "_build" / "html" / "book"
+    paths = {path.relative_to(html).as_posix(): path for path in html.rglob("*.html")}
+    return told, {name: path.read_text("utf-8") for name, path in paths.items()}
+
+
+@pytest.fixture(scope="module")
+def book(folder, forged):
+    """The second build, of the book as it is."""
+    return built(folder)
+
+
+def test_a_false_row_stands_where_it_is_and_costs_nobody_the_book(forged):
+    told, pages = forged
+    row = "On this machine this row is false: a quarter"
+    measured = "(demanded: exactly equal; measured: 1 of 1 differ: 0.75 is not 0.76)"
+    line = f"Coins, and what they cost (book/ch2/coins), (2.1): {row} {measured}"
+    assert told.returncode == 1
+    assert told.stdout.splitlines().count(line) == 1
+    assert "Arithmetic: " in told.stdout
+    assert "Traceback" not in told.stdout + told.stderr
+    assert "without encryption" not in told.stderr
+    card = re.search(
+        r'<div class="claim-card[^>]*check-thesis-equation-2-1".*?</div>', pages["ch2/coins.html"]
+    )
+    assert card[0].count(row) == 1
+    assert card[0].count('<li class="failed">') == 1
+    assert pages["ch2/coins.html"].count('class="claim-card') == 3  # as below it, once each
+    notice = pages["ch2/coins.html"].partition("Red on this build")[2].partition("</div>")[0]
+    assert f"{row} {measured}" in notice
+    assert pages["back/ledger.html"].count("red on this build") == 1
+    assert (
+        pages["back/ledger/ch2.html"].count("red on this build") == 2
+    )  # beside its title, and at its check
+    assert re.findall(r'class="red" [^>]*><title>(.*?):', pages["back/map.html"]) == ["(2.1)"]
+    assert pages["back/map.html"].count("<td>red on this build</td>") == 1
+
+
+def test_the_next_build_runs_the_page_again_that_failed_and_no_other(book, folder):
+    told = (folder / "html.log").read_text("utf-8")
+    assert "Running 1 page, " in told
+    assert "[1/1] Coins, and what they cost, " in told
 
 
 @pytest.mark.parametrize("name", expected())

@@ -1,0 +1,145 @@
+"""What failed on this build: on its page, in the ledger, on the map, and at the end of `make book`.
+
+A page that fails is built with what its cells printed (outputs), and never counts as fresh: the
+next build runs it again. Under its title stands what failed. At its end the build says it once
+more, with what a report needs, and its exit status is 1.
+
+`python -m booksite.failures` prints the processor, the arithmetic and the versions.
+"""
+
+import re
+from pathlib import Path
+from typing import NamedTuple
+
+import torch
+from docutils import nodes
+from nbformat import NotebookNode
+from threadpoolctl import threadpool_info
+
+from runproofs.book.provenance import machine, versions
+from runproofs.book.register import checks_in, register
+
+from .progress import tell
+from .publishing import repository
+
+FORM = ".github/ISSUE_TEMPLATE/page.yml"
+RED = "red on this build"
+
+
+class Failure(NamedTuple):
+    """One row or one cell; claim: its id, "" where it is not a card that failed."""
+
+    claim: str
+    said: str
+
+
+def show(notebook: NotebookNode) -> tuple[list[Failure], set[str]]:
+    """What failed in an executed page, and the claims whose check came to no green card.
+
+    In place: a red card says all, so its error goes; of another error its last line stays.
+    """
+    found, red = [], set()
+    code = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    for cell in code:
+        tags = cell.metadata.get("tags", [])
+        errors = [output for output in cell.outputs if output.output_type == "error"]
+        if errors and "raises-exception" not in tags:
+            for error in errors:
+                if error.ename == "ClaimFailed":
+                    claim, *rows = error.traceback
+                    found += [Failure(claim.removeprefix("ClaimFailed: "), row) for row in rows]
+                    cell.outputs.remove(error)
+                else:
+                    error.traceback = [f"{error.ename}: {error.evalue}"]
+                    found.append(Failure("", " ".join(error.traceback[0].split())))
+    for cell in code if found else []:
+        html = "".join(output.get("data", {}).get("text/html", "") for output in cell.outputs)
+        cards = "" if 'class="failed"' in html else re.findall(r"ledger\.html#claim-([\w-]+)", html)
+        checked = checks_in(f"```{{code-cell}}\n{cell.source}\n```\n")
+        red |= {claim for claim in checked if register()[claim].slug not in cards}
+    return found, red
+
+
+def add_notice(app, doctree):
+    """Under the title of the page that was read."""
+    failures = app.env.book_failures.get(app.env.docname)
+    if not failures:
+        return
+    notice = nodes.admonition("", nodes.title("", f"{RED.capitalize()}"), classes=["danger", "red"])
+    for claim, said in failures:
+        line = nodes.paragraph()
+        if claim:
+            entry = register()[claim]
+            line += nodes.reference("", entry.name, refuri=f"#check-{entry.slug}", internal=True)
+            line += nodes.Text(": ")
+        parts = enumerate(said.split("$"))
+        line += [nodes.math(part, part) if k % 2 else nodes.Text(part) for k, part in parts]
+        notice += line
+    title = next(doctree.findall(nodes.title))
+    title.parent.insert(title.parent.index(title) + 1, notice)
+
+
+def write_again(app, env):
+    """The pages with a map, when other claims are red than before."""
+    before, env.book_red_before = getattr(env, "book_red_before", set()), env.book_red
+    if before == env.book_red:
+        return []
+    texts = {name: Path(env.doc2path(name)).read_text("utf-8") for name in env.found_docs}
+    return [name for name, text in texts.items() if re.search(r"^`{3,}\{map\}", text, re.M)]
+
+
+# At the end -------------------------------------------------------------------------------------
+
+
+def arithmetic() -> str:
+    """The kernels that round: of each BLAS its version and its kernel, and what torch uses."""
+    kernels = [
+        f"{pool['internal_api']} {pool['version']} {pool.get('architecture', '')}".strip()
+        for pool in threadpool_info()
+        if pool["user_api"] == "blas"
+    ]
+    return ", ".join([*dict.fromkeys(kernels), f"torch {torch.backends.cpu.get_cpu_capability()}"])
+
+
+def here() -> str:
+    """The processor, the arithmetic and the versions, as the form of a report asks for them."""
+    known = machine()
+    packages = ", ".join(f"{name} {number}" for name, number in versions().items())
+    lines = f"Processor: {known['cpu']}, {known['system']}", f"Arithmetic: {arithmetic()}"
+    return "\n".join([*lines, f"Versions: {packages}"])
+
+
+def report(app, exception):
+    """Say what failed, and end with status 1; note that the build came to its end (Makefile)."""
+    if exception:
+        return
+    if app.builder.format == "html" and not app._warncount:
+        (Path(app.outdir).parent / ".complete").touch()
+    failed = app.env.book_failures
+    if not failed:
+        return
+    app.statuscode = 1
+    home = repository(app.config)
+    form = f"{home}/issues/new?template=page.yml" if home else f"an issue with the form {FORM}"
+    lines = "\n".join(
+        f"{app.env.titles[page].astext()} ({page}), {register()[claim].name}: {said}" if claim
+        else f"{app.env.titles[page].astext()} ({page}): {said}"
+        for page, failures in failed.items()
+        for claim, said in failures
+    )  # fmt: skip
+    tell(
+        f"\nThe site is whole, and not all of it is green on this machine:\n\n{lines}\n\n"
+        "If you changed nothing, this is a mistake of the book and none of yours; most often\n"
+        "a row hangs on how this processor rounds. The next build runs these pages again.\n"
+        f"Please report the lines above, with these three ({form}):\n\n{here()}\n"
+    )
+
+
+def setup(app):
+    app.connect("doctree-read", add_notice, 950)  # above the line of page_head
+    app.connect("env-updated", write_again)
+    app.connect("build-finished", report)
+
+
+if __name__ == "__main__":
+    tell(here())

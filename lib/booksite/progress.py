@@ -1,0 +1,90 @@
+"""What a build says while it goes on: a line for each page that has run, and how long it will take.
+
+While Sphinx reads and writes, it says every quarter of a minute how far it is.
+
+Sphinx' own hundreds of lines are left to `jupyter-book build` without -q.
+"""
+
+import shutil
+import time
+from collections import Counter
+from pathlib import Path
+from statistics import fmean
+
+from .page_head import running_time
+
+SILENCE = 15  # seconds
+_told = 0.0
+
+
+def tell(line: str):
+    """Print it now, also where nobody but a file is listening."""
+    global _told
+    _told = time.monotonic()
+    print(line, flush=True)
+
+
+def pages(count: int) -> str:
+    return f"{count} page{'s' * (count != 1)}"
+
+
+def title(path: Path) -> str:
+    """That of a page that Sphinx has not read yet."""
+    lines = path.read_text("utf-8").splitlines()
+    return next((line[2:] for line in lines if line.startswith("# ")), path.stem)
+
+
+def say_reading(app, env, docnames):
+    if docnames:
+        tell(f"Reading {pages(len(docnames))}.")
+
+
+def say_writing(app, env):
+    tell("Writing the site.")
+
+
+class Progress:
+    """Of pages that run side by side.
+
+    seconds: those of each page's last run, None where there was none; it counts as the mean of
+    those that have ended.
+    """
+
+    def __init__(self, seconds: dict[str, float | None], cores: int):
+        self.waiting, self.cores, self.total = dict(seconds), cores, len(seconds)
+        self.ran: list[float] = []
+
+    def longest_first(self) -> list[str]:
+        """So that no long page is left for the end, and what is unknown is known soon."""
+        return sorted(self.waiting, key=lambda name: -(self.waiting[name] or float("inf")))
+
+    def ended(self, name: str, told: str, seconds: float) -> str:
+        """The line for a page that has ended, told by its title; as wide as a terminal at most.
+
+        >>> progress = Progress({"a": None, "b": None, "c": 300}, cores=2)
+        >>> progress.ended("a", "Coins", 20)
+        '[1/3] Coins, 20 s, about 3 min left'
+        """
+        self.ran.append(seconds)
+        del self.waiting[name]
+        done = f"[{len(self.ran):{len(str(self.total))}}/{self.total}] "
+        times = f", {running_time(seconds)}"
+        if self.waiting:
+            left = sum(known or fmean(self.ran) for known in self.waiting.values()) / self.cores
+            times += f", about {running_time(left)} left"
+        room = shutil.get_terminal_size().columns - len(done) - len(times) - 1
+        return done + (told if len(told) <= room else f"{told[: room - 3]}...") + times
+
+
+def setup(app):
+    app.connect("env-before-read-docs", say_reading, 900)  # after they have run
+    app.connect("env-check-consistency", say_writing)
+    counts = Counter()
+
+    def count(done: str):
+        counts[done] += 1
+        if time.monotonic() - _told > SILENCE:
+            tell(f"{done} {pages(counts[done])}.")
+
+    app.connect("doctree-read", lambda app, doctree: count("Read"))
+    app.connect("html-page-context", lambda *about: count("Written"))
