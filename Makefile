@@ -79,7 +79,9 @@ page: .venv/.done
 lint: .venv/.done
 	$(BIN)/python tests/tools/run_tests.py style
 
-lab: $(LAB)/overrides.json book
+lab: $(LAB)/overrides.json
+	@# Also where a row is red, which its notebook shows.
+	-@$(MAKE) --no-print-directory book
 	$(BIN)/python -m booksite
 	$(BIN)/jupyter lab $(if $(filter 0,$(shell id -u)),--allow-root) _build/lab/index.ipynb
 
