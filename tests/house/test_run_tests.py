@@ -150,8 +150,9 @@ def test_an_interrupt_ends_all_with_one_line(end, forged):
     (forged / "nap.py").write_text(
         "import os, time\nopen('pid', 'w').write(str(os.getpid()))\ntime.sleep(60)\n"
     )
-    program = (
-        "import sys; from pathlib import Path; from tools import run_tests as r; r.ROOT = Path(); "
+    program = (  # a shell's background job ignores SIGINT, and so would this one
+        "import signal, sys; from pathlib import Path; from tools import run_tests as r; "
+        "signal.signal(signal.SIGINT, signal.default_int_handler); r.ROOT = Path(); "
         "r.PARTS = {'n': r.Part('nap', 60, ['nap.py'])}; r.LAST = Path('last'); sys.exit(r.main())"
     )
     with subprocess.Popen(
