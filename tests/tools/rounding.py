@@ -178,7 +178,7 @@ def run_all(jitter: int, jobs: int, paths: list[Path]) -> None:
 def measured(arithmetic: tuple[str, int], jobs: int, paths: list[Path]) -> Iterable[dict]:
     """The pages' runs, each a dictionary, with those kernels and that jitter, as they end."""
     kernels, jitter = arithmetic
-    command = [sys.executable, "-m", "tools.rounding", "--inside", str(jitter), "--jobs", str(jobs)]
+    command = [sys.executable, __file__, "--inside", str(jitter), "--jobs", str(jobs)]
     environment = {"MPLBACKEND": "agg", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
     environment = os.environ | environment | KERNELS.get(kernels, {})
     with subprocess.Popen(
@@ -206,8 +206,7 @@ def margins(runs: list[dict]) -> dict[tuple, tuple[float, list[float]]]:
     for (*row, _), rooms in found.items():
         spread = max(rooms) - min(rooms)
         margin = min(rooms) / spread if spread else float("inf")
-        if margin < least.get(tuple(row), (float("inf"),))[0]:
-            least[tuple(row)] = margin, rooms
+        least[tuple(row)] = min(least.get(tuple(row), (margin, rooms)), (margin, rooms))
     return least
 
 
