@@ -14,6 +14,8 @@
 # make errors    plant N=60 errors that a program makes in each page: do its cards see them? (SEED,
 #                PAGE=... for one, ONLY="frozen|zero" for some)
 # make knobs     turn the knobs of each page, and run its cells twice (PAGE=... for one)
+# make rounding  run pages as machines that round otherwise, and name the rows that hang on it
+#                (PAGE=..., TENTH=n, KERNELS="Haswell Zen" or all, JITTER="1 2 3")
 # make bench     ratios of speed, measured in one run (TABLE=Equalizers for one table)
 # make register  write a digest of each entry of the register, so that none changes by accident
 # make small-book  write down what the pages of a small book say, built as the book is, which
@@ -61,7 +63,7 @@ ifneq (,$(filter C POSIX,$(LC_ALL)))  # whose letters are too few for the path o
 export LC_ALL := C.UTF-8
 endif
 
-.PHONY: book test page lint lab pdf reproduce paper restamp sabotage errors knobs bench register readme small-book test-site test-links test-newest test-agreement test-convex test-dask test-settings test-data coursework grade test-coursework mutants pins clean pictures test-notebooks test-recipe lighthouse
+.PHONY: book test page lint lab pdf reproduce paper restamp sabotage errors knobs rounding bench register readme small-book test-site test-links test-newest test-agreement test-convex test-dask test-settings test-data coursework grade test-coursework mutants pins clean pictures test-notebooks test-recipe lighthouse
 
 book: .venv/.done
 	@# After an unfinished build Sphinx would not repeat the warnings of pages it has read.
@@ -117,6 +119,11 @@ errors: .venv/.done
 
 knobs: .venv/.done
 	MPLBACKEND=agg $(BIN)/python -m runproofs.book.knobs $(PAGE) $(if $(TENTH),--tenth $(TENTH))
+
+rounding: KERNELS ?= all
+rounding: JITTER ?= 1 2 3
+rounding: .venv/.done
+	$(TOOL).rounding $(PAGE) --kernels $(KERNELS) --jitter $(JITTER) $(if $(TENTH),--tenth $(TENTH))
 
 restamp: .venv/.done
 	$(PAPER) --restamp

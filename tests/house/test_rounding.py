@@ -105,4 +105,8 @@ def test_the_margin_is_the_least_room_over_how_much_it_varies():
     assert (margin, rooms) == (1, [1.0, 2.0])
     [(margin, _)] = rounding.margins(runs([1.0], [1.0])).values()
     assert margin == float("inf")
+    [(margin, _)] = rounding.margins(runs([-3.0], [-4.0])).values()
+    assert margin == 3
+    [(margin, _)] = rounding.margins(runs([-3.0], [1.0])).values()
+    assert margin == -3 / 4
     assert not rounding.margins(runs([], []))

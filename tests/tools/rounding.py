@@ -204,8 +204,9 @@ def margins(runs: list[dict]) -> dict[tuple, tuple[float, list[float]]]:
                 found[one["page"], claim, text, seen[claim, text], which].append(value)
     least = {}
     for (*row, _), rooms in found.items():
-        spread = max(rooms) - min(rooms)
-        margin = min(rooms) / spread if spread else float("inf")
+        low, high = min(rooms), max(rooms)
+        room = low if high > 0 else -high  # a row that fails in each run is shown to fail
+        margin = room / (high - low) if high > low else float("inf")
         least[tuple(row)] = min(least.get(tuple(row), (margin, rooms)), (margin, rooms))
     return least
 
