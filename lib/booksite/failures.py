@@ -50,7 +50,7 @@ def show(notebook: NotebookNode) -> tuple[list[Failure], set[str]]:
                     found += [Failure(claim.removeprefix("ClaimFailed: "), row) for row in rows]
                     cell.outputs.remove(error)
                 else:
-                    error.traceback = [f"{error.ename}: {error.evalue}"]
+                    error.traceback = [f"{error.ename}: {error.evalue}".removesuffix(": ")]
                     found.append(Failure("", " ".join(error.traceback[0].split())))
     for cell in code if found else []:
         html = "".join(output.get("data", {}).get("text/html", "") for output in cell.outputs)

@@ -173,7 +173,8 @@ def demands(card: Card) -> str:
     controls, red = body.count("✗"), body.count('<li class="failed">')
     breaks, holds = body.count("Break it"), rows - controls - red
     parts = [f"{counted(red, 'row is', 'rows are')} red on this build"] * bool(red)
-    parts += [f"{counted(holds, 'row holds', 'rows hold')}{tolerance(card.text)}"]
+    told = f"{counted(holds, 'row holds', 'rows hold')}{tolerance(card.text)}"
+    parts += [told] * bool(holds or not red)
     parts += [f"{controls} must fail"] * bool(controls)
     parts += [counted(breaks, "way to break it", "ways to break it")] * bool(breaks)
     return (

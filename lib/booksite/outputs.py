@@ -104,10 +104,9 @@ def run_side_by_side(app, env, docnames):
     cores = joblib.cpu_count()  # those that a container grants, unlike os.cpu_count()
     progress = Progress({name: env.book_seconds.get(str(waiting[name])) for name in waiting}, cores)
     tell(f"Running {pages(len(waiting))}, {cores} at a time.")
-    with ThreadPoolExecutor(cores) as threads:
-        timeout = app.config.nb_execution_timeout
-        runs = {threads.submit(run, waiting[name], timeout): name
-                for name in progress.longest_first()}  # fmt: skip
+    threads, timeout = ThreadPoolExecutor(cores), app.config.nb_execution_timeout
+    runs = {threads.submit(run, waiting[name], timeout): name for name in progress.longest_first()}
+    try:
         for done in as_completed(runs):
             name, (notebook, seconds) = runs[done], done.result()
             path = waiting[name]
@@ -121,6 +120,8 @@ def run_side_by_side(app, env, docnames):
             elif keys({name: path})[name] == env.book_keys[name]:
                 stored(cache, path)[1].write_text(env.book_keys[name], "utf-8")
             tell(progress.ended(name, f"{title(path)}{', red' * bool(failed)}", seconds))
+    finally:  # a build that is interrupted begins no other page
+        threads.shutdown(cancel_futures=True)
 
 
 def run(path: Path, timeout: int) -> tuple[NotebookNode, float]:
@@ -143,7 +144,7 @@ def run(path: Path, timeout: int) -> tuple[NotebookNode, float]:
         elif isinstance(error, DeadKernelError):
             told = "Python ended in this cell, and those below did not run"
         begun += [cell for cell in notebook.cells if cell.cell_type == "code"][: not begun]
-        begun[-1].outputs.append(new_output("error", ename=type(error).__name__, evalue=told))
+        begun[-1].outputs.append(new_output("error", ename="Stopped", evalue=told))
     return notebook, time.monotonic() - start
 
 

@@ -262,18 +262,43 @@ def test_pages_that_end_at_the_same_moment_are_all_stored(tmp_path, monkeypatch)
 
     monkeypatch.setattr(NbCacheRecord, "records_to_delete", slowly)
     monkeypatch.setattr(outputs, "single_nb_execution", at_once)
-    names = [f"page-{k}" for k in range(12)]
-    for name in names:
-        (tmp_path / f"{name}.md").write_text(PAGE.replace("# A page", f"# {name}"), "utf-8")
-        with (tmp_path / f"{name}.md").open("a") as page:
-            page.write(f"```{{code-cell}} ipython3\nprint('{name}')\n```\n")
-    config = SimpleNamespace(nb_execution_cache_path=tmp_path / "cache", nb_execution_timeout=9)
-    paths = {name: tmp_path / f"{name}.md" for name in names}
-    env = SimpleNamespace(book_keys=keys(paths), book_seconds={}, doc2path=paths.get)
-    outputs.run_side_by_side(SimpleNamespace(config=config), env, names)
+    app, env = twelve_pages(tmp_path)
+    outputs.run_side_by_side(app, env, env.book_keys)
     cache = outputs.get_cache(tmp_path / "cache")
+    for name, key in env.book_keys.items():
+        assert outputs.stored(cache, env.doc2path(name))[1].read_text("utf-8") == key
+
+
+def test_a_build_that_is_interrupted_begins_no_other_page(tmp_path, monkeypatch):
+    begun = []
+
+    def soon(notebook, *arguments, **options):
+        begun.append(notebook)
+        time.sleep(0.1)
+        return ExecutionResult(notebook, None, 0.0)
+
+    def interrupt(line):
+        if line.startswith("[ 1/12]"):
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(outputs, "single_nb_execution", soon)
+    monkeypatch.setattr(outputs, "tell", interrupt)
+    monkeypatch.setattr(joblib, "cpu_count", lambda: 1)
+    app, env = twelve_pages(tmp_path)
+    with pytest.raises(KeyboardInterrupt):
+        outputs.run_side_by_side(app, env, env.book_keys)
+    assert len(begun) < 12
+
+
+def twelve_pages(folder):
+    """The pages `page-0` to `page-11`, none of which has run."""
+    paths = {f"page-{k}": folder / f"page-{k}.md" for k in range(12)}
     for name, path in paths.items():
-        assert outputs.stored(cache, path)[1].read_text("utf-8") == env.book_keys[name]
+        cell = f"```{{code-cell}} ipython3\nprint('{name}')\n```\n"
+        path.write_text(PAGE.replace("# A page", f"# {name}") + cell, "utf-8")
+    config = SimpleNamespace(nb_execution_cache_path=folder / "cache", nb_execution_timeout=9)
+    env = SimpleNamespace(book_keys=keys(paths), book_seconds={}, doc2path=paths.get)
+    return SimpleNamespace(config=config), env
 
 
 def published(folder):
