@@ -94,19 +94,20 @@ def test_a_jitter_moves_draws_by_units_in_the_last_place_each_in_its_way():
     assert len(said) == 2
 
 
-def test_the_margin_is_the_least_room_over_how_much_it_varies():
+def test_the_margin_is_the_least_room_over_its_standard_deviation():
     def runs(*rooms):
         return [{"page": "p", "rows": [["c", "s", True, "", "", room]]} for room in rooms]
 
     [(key, (margin, _))] = rounding.margins(runs([3.0], [4.0], [5.0])).items()
     assert key == ("p", "c", "s", 1)
-    assert margin == 3 / 2
-    [(margin, rooms)] = rounding.margins(runs([3.0, 1.0], [3.5, 2.0])).values()
-    assert (margin, rooms) == (1, [1.0, 2.0])
+    assert margin == 3
+    [(margin, rooms)] = rounding.margins(runs([3.0, 1.0], [3.5, 3.0])).values()
+    assert rooms == [1.0, 3.0]
+    assert margin == pytest.approx(2**-0.5)
     [(margin, _)] = rounding.margins(runs([1.0], [1.0])).values()
     assert margin == float("inf")
-    [(margin, _)] = rounding.margins(runs([-3.0], [-4.0])).values()
+    [(margin, _)] = rounding.margins(runs([-3.0], [-4.0], [-5.0])).values()
     assert margin == 3
     [(margin, _)] = rounding.margins(runs([-3.0], [1.0])).values()
-    assert margin == -3 / 4
+    assert margin < -1
     assert not rounding.margins(runs([], []))

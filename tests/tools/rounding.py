@@ -6,9 +6,9 @@ them; jitters for what is not at hand: each number that NumPy or torch draws, ea
 linear algebra routine and each start of an optimizer moves by up to two units in the last place.
 
 A row's *room* is how far the number that it judges is from its limit. Its *margin* is the least
-room over all these runs, divided by how much the number varies between them. A row that is red in
-some run is printed, and so is a *fragile* one, whose margin is below 3. A row that judges a truth
-value has no room: that it is green in each run is all that is known.
+room over all these runs, divided by the room's standard deviation. A row that is red in some run
+is printed, and so is a *fragile* one, whose margin is below 3. A row that judges a truth value has
+no room: that it is green in each run is all that is known.
 """
 
 import argparse
@@ -20,6 +20,7 @@ import time
 from collections import defaultdict
 from collections.abc import Iterable
 from pathlib import Path
+from statistics import stdev
 
 MARGIN = 3
 SECONDS = 900  # for one run of a page
@@ -204,9 +205,9 @@ def margins(runs: list[dict]) -> dict[tuple, tuple[float, list[float]]]:
                 found[one["page"], claim, text, seen[claim, text], which].append(value)
     least = {}
     for (*row, _), rooms in found.items():
-        low, high = min(rooms), max(rooms)
-        room = low if high > 0 else -high  # a row that fails in each run is shown to fail
-        margin = room / (high - low) if high > low else float("inf")
+        room = min(rooms) if max(rooms) > 0 else -max(rooms)  # a row may be shown to fail
+        spread = stdev(rooms) if len(rooms) > 1 else 0
+        margin = room / spread if spread else float("inf")
         least[tuple(row)] = min(least.get(tuple(row), (margin, rooms)), (margin, rooms))
     return least
 
