@@ -10,6 +10,7 @@ from timing import in_turn, ratio, seconds
 
 from runproofs.linalg import root_and_inverse
 from runproofs.linear import deep
+from runproofs.linear.deep import deep_training
 
 torch.set_num_threads(1)
 
@@ -109,14 +110,14 @@ def sampled_training():
         options = {"steps": steps, "step_size": 1e-4, "batch": batch}
         options["generator"] = torch.Generator().manual_seed(0)
         plain = partial(plain_steps, target, 0.5, batch, steps)
-        batched = partial(deep.train_sampled, target.numpy(), theta, weights, **options)
+        batched = partial(deep_training.train_sampled, target.numpy(), theta, weights, **options)
         a, b = in_turn((plain, batched), 0.01, rounds=7) / [steps, steps * len(theta)]
-        faster = ratio(f"deep.train_sampled, batch {batch}", "torch, one run", a, b)
+        faster = ratio(f"deep_training.train_sampled, batch {batch}", "torch, one run", a, b)
         hours = b * len(theta) * 41 * 16010 / 3600
         yield f"batch {batch:5}   {1e6 * a:9.1f}{1e6 * b:9.1f}{faster:9.1f}{hours:18.2f} hours"
     weights = [torch.randn(41, d, d) / d**0.5 for _ in range(3)]
     start = process_time()
-    deep.train_exact(target.numpy(), theta, weights, steps=5, step_size=1e-4)
+    deep_training.train_exact(target.numpy(), theta, weights, steps=5, step_size=1e-4)
     per_step = (process_time() - start) / 5
     yield (
         f"Exact gradient: {1e6 * per_step / 41 / 19:.1f} microseconds, "

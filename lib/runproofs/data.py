@@ -20,7 +20,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from sklearn.datasets import load_digits
 
 with warnings.catch_warnings():  # its progress bars warn in notebooks that have no widgets
     warnings.simplefilter("ignore")
@@ -142,6 +141,8 @@ CIFAR_10_FILES = {
 
 def digits() -> Images:
     """Handwritten digits, offline: pixels (1797, 64) float64 in [0, 1], row-major 8x8 images."""
+    from sklearn.datasets import load_digits  # here, since it loads slowly
+
     bundled = load_digits()
     return Images(bundled.data / 16, bundled.target.astype(np.int64))
 

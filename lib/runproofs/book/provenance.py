@@ -3,6 +3,7 @@
 import ast
 import hashlib
 import inspect
+import os
 import platform
 import subprocess
 import sys
@@ -12,8 +13,6 @@ from functools import cache
 from importlib.metadata import version
 from importlib.util import find_spec, resolve_name
 from pathlib import Path
-
-import torch
 
 from runproofs.book.register import BOOK
 
@@ -134,10 +133,14 @@ def commit() -> str:
 
 def machine() -> dict[str, str]:
     """Device, processor, threads and system of this process."""
+    torch = sys.modules.get("torch")  # who has not loaded it has not computed with it
+    threads = (
+        torch.get_num_threads() if torch else os.environ.get("OMP_NUM_THREADS", os.cpu_count())
+    )
     return {
-        "machine": "cuda" if torch.cuda.is_initialized() else "cpu",
+        "machine": "cuda" if torch and torch.cuda.is_initialized() else "cpu",
         "cpu": _processor(),
-        "threads": str(torch.get_num_threads()),
+        "threads": str(threads),
         "system": platform.platform(),
     }
 

@@ -11,6 +11,7 @@ import torch
 
 from runproofs.book.experiments import experiment
 from runproofs.linear import deep
+from runproofs.linear.deep import deep_training
 
 SPECTRA = {"widths": (20, 20, 20, 20), "rank": 15, "noise": 0.1}
 RATES = tuple(round(0.05 * i, 2) for i in range(1, 20))
@@ -46,10 +47,12 @@ def train(run, theta, widths, rank, noise, steps, eta, batch, seed, every, obser
         "observe": lambda weights: observe([W[:, 0].double().numpy() for W in weights]),
     }  # fmt: skip
     if batch is None:
-        return deep.train_exact(N, theta, weights, **common)
+        return deep_training.train_exact(N, theta, weights, **common)
     weights = [W.float() for W in weights]
     generator = torch.Generator().manual_seed(1000 * seed + run)
-    return deep.train_sampled(N, theta, weights, batch=batch, generator=generator, **common)
+    return deep_training.train_sampled(
+        N, theta, weights, batch=batch, generator=generator, **common
+    )
 
 
 def _spectra(run, theta, widths, rank, noise, steps, eta, seed, batch=None):

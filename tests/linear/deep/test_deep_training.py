@@ -7,6 +7,7 @@ import pytest
 import torch
 
 from runproofs.linear import deep
+from runproofs.linear.deep import deep_training
 
 SIZES = (3, 4, 2, 2)
 THETA = (0.5, 0.9, 1.0)
@@ -31,7 +32,7 @@ def plain_step(weights, theta, x, y, uniforms, step_size):
 def test_a_sampled_step_is_that_of_automatic_differentiation():
     weights, batch = starts(), 7
     target = np.arange(6.0).reshape(2, 3)
-    trained = deep.train_sampled(
+    trained = deep_training.train_sampled(
         target,
         THETA,
         weights,
@@ -61,7 +62,7 @@ def test_a_sampled_step_is_that_of_automatic_differentiation():
 def test_the_mean_sampled_step_is_the_exact_step():
     weights, target = starts(runs=1), np.eye(2, 3)
     options = {"steps": 1, "step_size": 0.01}
-    sampled = deep.train_sampled(
+    sampled = deep_training.train_sampled(
         target,
         [0.6],
         weights,
@@ -69,7 +70,7 @@ def test_the_mean_sampled_step_is_the_exact_step():
         generator=torch.Generator().manual_seed(0),
         **options,
     )
-    exact = deep.train_exact(target, [0.6], weights, **options)
+    exact = deep_training.train_exact(target, [0.6], weights, **options)
     for W, s, e in zip(weights, sampled.weights, exact.weights, strict=True):
         step = (e[0] - W).norm()
         assert (s - e).norm() < 0.02 * step  # an error of about 1 / sqrt(batch)
@@ -80,7 +81,7 @@ def test_exact_training_is_gradient_descent():
     rng = np.random.default_rng(0)
     A, Cyx = rng.standard_normal((3, 3)), rng.standard_normal((2, 3))
     C = A @ A.T
-    trained = deep.train_exact(Cyx, THETA, weights, steps=5, step_size=0.003, C=C)
+    trained = deep_training.train_exact(Cyx, THETA, weights, steps=5, step_size=0.003, C=C)
     for i, theta in enumerate(THETA):
         W = [w.numpy() for w in weights]
         for _ in range(5):
@@ -98,7 +99,7 @@ def test_observations_and_common_random_numbers():
         seen.append([W.shape for W in state])
         return {"norm": state[0].norm(dim=(2, 3))}
 
-    trained = deep.train_sampled(
+    trained = deep_training.train_sampled(
         np.ones((2, 3)),
         [0.5, 0.5],
         weights,
@@ -149,22 +150,24 @@ def test_bad_arguments_get_one_clear_sentence(change, named):
     }
     given = {**good, **change}
     with pytest.raises(ValueError, match=named) as error:
-        deep.train_sampled(**given)
+        deep_training.train_sampled(**given)
     assert "\n" not in str(error.value)
     if not {"batch", "generator"} & change.keys():
         del given["batch"], given["generator"]
         given["Cyx"] = given.pop("target")
         with pytest.raises(ValueError, match="Cyx" if named == "target" else named):
-            deep.train_exact(**given)
+            deep_training.train_exact(**given)
 
 
 def test_weights_that_require_gradients_are_trained_as_others():
     weights = starts(dtype=torch.float32)
     options = {"steps": 3, "step_size": 0.01}
-    plain = deep.train_exact(np.ones((2, 3)), THETA, weights, **options)
+    plain = deep_training.train_exact(np.ones((2, 3)), THETA, weights, **options)
     tracked = [W.clone().requires_grad_() for W in weights]
-    found = deep.train_exact(np.ones((2, 3)), THETA, tracked, **options)
-    half = deep.train_exact(np.ones((2, 3)), THETA, [W.bfloat16() for W in weights], **options)
+    found = deep_training.train_exact(np.ones((2, 3)), THETA, tracked, **options)
+    half = deep_training.train_exact(
+        np.ones((2, 3)), THETA, [W.bfloat16() for W in weights], **options
+    )
     for W, p, f, h in zip(weights, plain.weights, found.weights, half.weights, strict=True):
         assert not f.requires_grad
         assert (f.dtype, h.dtype) == (torch.float32, torch.bfloat16)
