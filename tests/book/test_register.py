@@ -70,20 +70,20 @@ def test_what_is_certainly_wrong_needs_a_counterexample(tmp_path, grade, weight,
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"kind": "lemmma"}, r"ch1.yml: thesis/lemma-1: \$.kind: 'lemmma' is not one of"),
-        ({"status": "done"}, r"\$.status"),
-        ({"status": "checked"}, r"\$.status"),
+        ({"kind": "lemmma"}, r"ch1.yml: thesis/lemma-1.kind must be one of .*'lemmma'"),
+        ({"status": "done"}, r"lemma-1.status must "),
+        ({"status": "checked"}, r"lemma-1.status must "),
         ({"extra": 1}, "extra"),
         ({"check": "exact"}, "check"),
-        ({"section": 2.10}, r"\$.section: 2.1 is not of type 'string'"),
-        ({"title": ""}, r"\$.title"),
-        ({"id": "someone/lemma-1"}, r"\$.id"),
-        ({"id": "thesis/lemma 1"}, r"\$.id"),
-        ({"erratum": {**ERRATUM, "grade": "sure"}}, "'sure' is not one of"),
-        ({"erratum": {**ERRATUM, "weight": "huge"}}, "'huge' is not one of"),
+        ({"section": 2.10}, r"lemma-1.section must be string, but it is 2.1"),
+        ({"title": ""}, r"lemma-1.title must "),
+        ({"id": "someone/lemma-1"}, r"someone/lemma-1.id must "),
+        ({"id": "thesis/lemma 1"}, r"lemma 1.id must "),
+        ({"erratum": {**ERRATUM, "grade": "sure"}}, "grade must be one of .*'sure'"),
+        ({"erratum": {**ERRATUM, "weight": "huge"}}, "weight must be one of .*'huge'"),
         ({"erratum": {**ERRATUM, "extra": ""}}, "extra"),
-        ({"erratum": {"grade": "certain"}}, r"\$.erratum"),
-        ({"erratum": "none"}, r"\$.erratum"),
+        ({"erratum": {"grade": "certain"}}, r"lemma-1.erratum must "),
+        ({"erratum": "none"}, r"lemma-1.erratum must "),
     ],
 )
 def test_a_malformed_entry_is_named(tmp_path, change, message):
@@ -93,7 +93,7 @@ def test_a_malformed_entry_is_named(tmp_path, change, message):
 
 @pytest.mark.parametrize("field", ENTRY)
 def test_a_missing_field_is_named(tmp_path, field):
-    with pytest.raises(ValueError, match=f"'{field}' is a required property"):
+    with pytest.raises(ValueError, match=rf"must contain \['{field}'\] properties"):
         load(tmp_path, {key: value for key, value in ENTRY.items() if key != field})
 
 

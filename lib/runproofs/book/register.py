@@ -8,13 +8,13 @@ import ast
 import json
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
+import fastjsonschema
 import yaml
-from jsonschema import Draft202012Validator
 
 from .pages import cells
 
@@ -114,8 +114,8 @@ class _Loader(yaml.CSafeLoader):
 
 
 @cache
-def _schema() -> Draft202012Validator:
-    return Draft202012Validator(json.loads(SCHEMA.read_text("utf-8")))
+def _schema() -> Callable:
+    return fastjsonschema.compile(json.loads(SCHEMA.read_text("utf-8")))
 
 
 def _entries(path: Path) -> Iterator[Claim]:
@@ -128,8 +128,10 @@ def _entries(path: Path) -> Iterator[Claim]:
         raise ValueError(f"{path} is not a list of claims.")
     for fields in listed:
         name = fields.get("id", "an entry without id") if isinstance(fields, dict) else fields
-        for error in _schema().iter_errors(fields):
-            raise ValueError(f"{path}: {name}: {error.json_path}: {error.message}")
+        try:
+            _schema()(fields, name_prefix=str(name))
+        except fastjsonschema.JsonSchemaValueException as error:
+            raise ValueError(f"{path}: {error.message}, but it is {error.value!r}.") from None
         erratum = fields["erratum"] and Erratum(**fields["erratum"])
         told = "told" if fields["kind"] == "narrative" else "checked"
         defaults = {"how": "", "status": told, "chapter": path.stem.removeprefix("beyond-")}
