@@ -16,6 +16,8 @@
 # make knobs     turn the knobs of each page, and run its cells twice (PAGE=... for one)
 # make rounding  run pages as machines that round otherwise, and name the rows that hang on it
 #                (PAGE=..., TENTH=n, KERNELS="Haswell Zen" or all, JITTER="1 2 3")
+# make spread    measure how far other arithmetic takes the stored runs and the tables of pages, which
+#                tests tolerate (FIGURE=... for one, or tables; SECONDS=100 of whole settings)
 # make bench     ratios of speed, measured in one run (TABLE=Equalizers for one table)
 # make register  write a digest of each entry of the register, so that none changes by accident
 # make small-book  write down what the pages of a small book say, built as the book is, which
@@ -63,7 +65,7 @@ ifneq (,$(filter C POSIX,$(LC_ALL)))  # whose letters are too few for the path o
 export LC_ALL := C.UTF-8
 endif
 
-.PHONY: book test page lint lab pdf reproduce paper restamp sabotage errors knobs rounding bench register readme small-book test-site test-links test-newest test-agreement test-convex test-dask test-settings test-data coursework grade test-coursework mutants pins clean pictures test-notebooks test-recipe lighthouse
+.PHONY: book test page lint lab pdf reproduce paper restamp sabotage errors knobs rounding spread bench register readme small-book test-site test-links test-newest test-agreement test-convex test-dask test-settings test-data coursework grade test-coursework mutants pins clean pictures test-notebooks test-recipe lighthouse
 
 book: .venv/.done
 	@# After an unfinished build Sphinx would not repeat the warnings of pages it has read.
@@ -127,6 +129,9 @@ rounding: .venv/.done
 
 restamp: .venv/.done
 	$(PAPER) --restamp
+
+spread: .venv/.done
+	$(TOOL).spread $(FIGURE) $(if $(SECONDS),--seconds $(SECONDS))
 
 bench: .venv/.done
 	$(BIN)/python benchmarks/run.py $(TABLE)

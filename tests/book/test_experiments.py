@@ -539,6 +539,6 @@ def test_the_stored_results_of_the_book_are_valid(monkeypatch):
     monkeypatch.undo()
     known = reproductions.discover()
     assert list(known) == sorted(known)
-    for path in experiments.RESULTS.glob("*"):
+    for path in set(experiments.RESULTS.glob("*")) - {experiments.RESULTS / "spread.yml"}:
         assert path.stem in known, path.name
         known[path.stem].paper()

@@ -6,12 +6,12 @@ Then all notebooks run again, and every output is compared with the published on
 addresses in memory may differ. Pictures may differ by a little (`DISTANCE`), hence also in a small
 word. Measured values keep their words and relations, and are as true; the sign of each number and
 its order of magnitude, except below `ROUNDING` and below 1 % of what bounds it; of many cases, how
-near the nearest comes. Those in tables of results agree to `DIGITS`.
+near the nearest comes. Those in tables of results differ by no more than a multiple of what other
+arithmetic changed on that page (helpers.stored).
 """
 
 import base64
 import io
-import os
 import re
 import sys
 from concurrent.futures import ProcessPoolExecutor
@@ -29,6 +29,7 @@ from PIL import Image
 from tqdm import tqdm
 
 from booksite.animations import FRAMES
+from helpers.stored import TIMES, spreads
 from runproofs.book.pages import cells
 from runproofs.book.register import checks_in, register
 
@@ -44,11 +45,9 @@ VARYING = re.compile(  # times, addresses
 )
 ROUNDING = 1e-8  # two numbers below it are alike
 MAGNITUDE = 10  # by what factor two numbers of one order may differ
-# Relative, of the numbers in tables, but for those that say 6-fold. Trained ones, such as ± 8.0 of
-# four seeds, are ± 6.7 with the arithmetic of another processor.
-DIGITS = 0.25 if "OPENBLAS_CORETYPE" in os.environ else 0.05
-# A standard error of four trained networks is itself uncertain by two fifths: ± 1.4 for ± 2.1.
-SPREAD = 0.4 if "OPENBLAS_CORETYPE" in os.environ else 0.05
+LARGE = 0.5  # a relative tolerance of which little would be left: the order of magnitude then is it
+ALONE = {"numbers": 1, "errors": 1}  # the spread of numbers that are in no table, for that reason
+EXACT = {"numbers": 0, "errors": 0}  # and in the tables of pages that have none: to the last digit
 BLOCKS = 32  # a picture is compared as so many by so many mean colors
 DISTANCE = 0.014  # of the colors, 0 to 1: root mean square; a curve raised by 5 % is farther
 
@@ -163,8 +162,10 @@ def misquoted(notebook: Path, download: Path, html: Path) -> list[str]:
 # Two runs -----------------------------------------------------------------------------------------
 
 
-def alike(one: str, other: str, table: bool = False) -> bool:
+def alike(one: str, other: str, spread: dict = ALONE) -> bool:
     """Whether two measured values say the same.
+
+    spread: what other arithmetic changes, relative: in `numbers`, and in the `errors` after a ±.
 
     >>> alike("2e-16 ≤ 1e-12", "7e-16 ≤ 1e-12"), alike("2e-16 ≤ 1e-12", "7.5 ≤ 1e-12")
     (True, False)
@@ -176,21 +177,32 @@ def alike(one: str, other: str, table: bool = False) -> bool:
                       for value in (one, other))  # fmt: skip
     elif "nearest" in one and all(map(as_near, (one, other))):  # of many cases, another is worst
         one, other = (RELATION.sub("≤", value, count=1) for value in (one, other))
-    spreads = [one[: found.start()].endswith("± ") for found in NUMBER.finditer(one)]
-    pairs = zip(NUMBER.findall(one), NUMBER.findall(other), spreads, strict=True)
-    return all(near(a, b, table, SPREAD if spread else DIGITS) for a, b, spread in pairs)
+    return all(near(a, b, TIMES * spread[kind]) for kind, a, b in numbers(one, other))
 
 
-def near(one: str, other: str, table: bool, digits: float = DIGITS) -> bool:
-    """Whether two numbers are alike; in a table to `digits`, or to one of the last digit."""
+def numbers(one: str, other: str) -> list[tuple[str, str, str]]:
+    """The numbers of two texts in pairs, each after its kind: `errors` or `numbers`."""
+    kinds = ["errors" if one[: found.start()].endswith("± ") else "numbers"
+             for found in NUMBER.finditer(one)]  # fmt: skip
+    return list(zip(kinds, NUMBER.findall(one), NUMBER.findall(other), strict=True))
+
+
+def near(one: str, other: str, most: float) -> bool:
+    """Whether two numbers are alike: apart by at most that, or, if it is LARGE, of one order."""
     a, b = number(one), number(other)
     small, large = sorted((abs(a), abs(b)))
     if a == b or large <= ROUNDING:
         return True
-    if table:
-        last = max(Decimal(x.replace(",", "")).as_tuple().exponent for x in (one, other))
-        return abs(a - b) <= max(digits * large, 1.01 * 10.0**last)
+    if most < LARGE:
+        return apart(one, other) <= most
     return a * b > 0 and large <= MAGNITUDE * max(small, ROUNDING)
+
+
+def apart(one: str, other: str) -> float:
+    """The relative difference of two numbers as shown; 0 if it is one of the last digit."""
+    a, b = number(one), number(other)
+    last = max(Decimal(x.replace(",", "")).as_tuple().exponent for x in (one, other))
+    return abs(a - b) / max(abs(a), abs(b)) if abs(a - b) > 1.01 * 10.0**last else 0.0
 
 
 def far_below(value: str) -> bool:
@@ -256,7 +268,7 @@ def merged(outputs) -> list:
     return found
 
 
-def difference(kind: str, one: str, other: str) -> str:
+def difference(kind: str, one: str, other: str, spread: dict = EXACT) -> str:
     """How two contents of a type differ, in a phrase; empty where they agree."""
     if kind == "image/png":
         apart = distance(*(base64.b64decode(content) for content in (one, other)))
@@ -268,12 +280,13 @@ def difference(kind: str, one: str, other: str) -> str:
         return f"{first[1].strip()[:200]!r} in place of {first[0].strip()[:200]!r}"
     for a, b in zip(MEASURED.finditer(one), MEASURED.finditer(other), strict=True):
         values = [unescape(VARYING.sub("TIME", found["value"])) for found in (a, b)]
-        if not alike(*values, table=a["tag"] == "td" and "-fold" not in values[0]):
+        in_table = a["tag"] == "td" and "-fold" not in values[0]
+        if not alike(*values, spread if in_table else ALONE):
             return f"measured {values[1]!r} in place of {values[0]!r}"
     return ""
 
 
-def differences(published, again) -> list[str]:
+def differences(published, again, spread: dict = EXACT) -> list[str]:
     """Where two runs of a notebook differ, in sentences, a cell each."""
     found = []
     for place, cells_ in enumerate(zip(code_of(published), code_of(again), strict=True)):
@@ -291,7 +304,9 @@ def differences(published, again) -> list[str]:
             for (_, a), (_, b) in zip(one, other, strict=True)
             for kind in a
         ]
-        found += [f"cell {place}: {how}." for pair in pairs if (how := difference(*pair))][:1]
+        found += [f"cell {place}: {how}." for pair in pairs if (how := difference(*pair, spread))][
+            :1
+        ]
     return found
 
 
@@ -313,7 +328,8 @@ def judged(name: str, pages: Path, notebooks: Path, html: Path) -> list[str]:
         sources = html / "_sources" / "book"
         found = misquoted(notebook, sources / f"{name}.ipynb", html / "book" / f"{name}.html")
         try:
-            found += differences(nbformat.read(notebook, as_version=4), run_again(notebook))
+            published, spread = nbformat.read(notebook, as_version=4), spreads()["tables"].get(name)
+            found += differences(published, run_again(notebook), spread or EXACT)
         except (CellExecutionError, CellTimeoutError, DeadKernelError) as error:
             found.append(f"a cell fails: {str(error).strip().splitlines()[-1]}")
     return [f"{name}: {sentence}" for sentence in found]
