@@ -6,7 +6,7 @@ from itertools import product
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from helpers.refusals import refusals
@@ -362,6 +362,7 @@ def test_optimal_autoencoder_of_extreme_scale(scale):
 def test_printed_product_differs_by_the_missing_truncation_only(M, r, lam):
     printed = shallow.optimal_product_as_printed(M, r, lam)
     W, s, Yt = np.linalg.svd(printed, full_matrices=False)
+    assume(r >= s.size or s[r] < 1e-9 or s[r - 1] - s[r] > 1e-6)  # a tie is cut in many ways
     s[r:] = 0
     np.testing.assert_allclose((W * s) @ Yt, shallow.optimal_product(M, r, lam), atol=1e-11)
 

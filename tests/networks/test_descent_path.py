@@ -73,7 +73,8 @@ def test_exact_paths_never_rise_and_end_at_the_optimum(seed):
     values = [f((1 - t) * a + t * b) for a, b in pairwise(corners) for t in times]
     assert all(a >= b for a, b in pairwise(values))
     reduced = corners[path.parts["reduce"]]
-    assert np.linalg.matrix_rank(phi[:, reduced > 0].astype(float)) == (reduced > 0).sum()
+    if (reduced > 0).any():  # numpy 2.0 refuses the rank of nothing
+        assert np.linalg.matrix_rank(phi[:, reduced > 0].astype(float)) == (reduced > 0).sum()
     improved = corners[path.parts["improve"]]
     assert (phi @ improved == phi @ start).all()
     program = linprog(theta.astype(float), A_eq=phi.astype(float), b_eq=(phi @ start).astype(float))
