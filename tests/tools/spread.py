@@ -149,10 +149,10 @@ def main(arguments: list[str] | None = None) -> int:
         return 0
     if stale := [name for name in set(names) & set(STORED) if known[name].stale()]:
         parser.error(f"{stale} are of other code, whose spread would be taken for rounding.")
-    arithmetics = [("as found", k) for k in range(3)]
-    arithmetics += [(name, len(arithmetics) + k) for k, name in enumerate(runnable())]
+    machines = [("as found", k) for k in range(3)]
+    machines += [(name, len(machines) + k) for k, name in enumerate(runnable())]
     found = defaultdict(lambda: defaultdict(list))
-    for arithmetic in tqdm(arithmetics, disable=None):
+    for arithmetic in tqdm(machines, disable=None):
         for name, part, what in measured(names, *arithmetic, options.seconds):
             found[name][part].append(what)
     spreads = yaml.safe_load(SPREADS.read_text("utf-8"))
