@@ -105,6 +105,8 @@ def test_every_python_is_tried_and_the_oldest_builds_the_book():
     assert weekly["strategy"]["matrix"]["python"] == PYTHONS
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     assert re.match(r">=(3[.]\d+)", project["requires-python"])[1] == PYTHONS[0]
+    lowest, newest = workflow("weekly.yml")["jobs"]["versions"]["strategy"]["matrix"]["include"]
+    assert (f">={lowest['python']}", newest["python"]) == (project["requires-python"], PYTHONS[-1])
     action = (ROOT / ".github" / "actions" / "set-up" / "action.yml").read_text("utf-8")
     assert yaml.safe_load(action)["inputs"]["python"]["default"] == PYTHONS[0]
     for path in (ROOT / ".github" / "workflows").glob("*.yml"):
