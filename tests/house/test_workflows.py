@@ -29,7 +29,9 @@ def in_workflows():
     names = [path.name for path in (ROOT / ".github" / "workflows").glob("*.yml")]
     lines = [line for name in names for job in workflow(name)["jobs"].values()
              for line in commands(job)]  # fmt: skip
-    return {match[1] for line in lines if (match := re.fullmatch(r"make (\S+)(?: KERNELS=.*)?", line))}
+    return {
+        match[1] for line in lines if (match := re.fullmatch(r"make (\S+)(?: KERNELS=.*)?", line))
+    }
 
 
 def in_gate():
