@@ -135,16 +135,16 @@ def pgd(
                 f"generator must be a torch.Generator on the device of x, but it was {generator!r}."
             )
         u = project(x + _random(x, norm, eps, generator))
-    best, least, labels, ones = x, None, None, None
+    best, least, labels = x, None, None
     for t in range(steps):
         with torch.enable_grad():
             point = u.detach().requires_grad_()
             logits = _logits(model, point)
             if labels is None:
-                labels, ones = _labels(y, logits), logits.new_ones(len(x))
-            g = _gradient(objective(logits, labels), point, ones)
+                labels = _labels(y, logits)
+            g = _gradient(objective(logits, labels), point)
         if best_iterate:
-            best, least = _keep(best, least, u, logits, labels)
+            best, least = _keep(best, least, u, logits.detach(), labels)
         eta = step_size
         if callable(step_size):
             eta = _nonnegative("step_size", step_size(t), x.dtype)
@@ -219,11 +219,11 @@ def _check_finite(u):
         )
 
 
-def _gradient(values, u, ones):
-    """Gradient of the sum of the losses of the samples."""
+def _gradient(values, u):
+    """Gradient of the sum of the losses of the samples; grad_outputs would import SymPy."""
     g = None
     if isinstance(values, torch.Tensor) and values.requires_grad and values.shape == u.shape[:1]:
-        (g,) = torch.autograd.grad(values, u, ones, allow_unused=True)
+        (g,) = torch.autograd.grad(values.sum(), u, allow_unused=True)
     if g is None:
         raise ValueError(f"model and loss must give a loss ({len(u)},) that depends on x smoothly.")
     return g
@@ -269,7 +269,6 @@ def _random(x, norm, eps, generator):
     return eps * radius.reshape(-1, *[1] * (x.ndim - 1)) * (direction / _lengths(direction))
 
 
-@torch.no_grad()
 def _keep(best, least, u, logits, y):
     """The inputs of least margin so far, and their margins."""
     z = _margin(logits, y)
@@ -278,7 +277,7 @@ def _keep(best, least, u, logits, y):
     better = z < least
     return (
         torch.where(better.reshape(-1, *[1] * (u.ndim - 1)), u, best),
-        torch.where(better, z, least),
+        torch.minimum(z, least),
     )
 
 
