@@ -1,5 +1,8 @@
 """Descent by L-BFGS from many starts, which knows no theory: the witness of closed forms."""
 
+from itertools import accumulate, pairwise
+from math import prod
+
 import numpy as np
 from scipy.optimize import minimize
 
@@ -23,8 +26,8 @@ def unflatten(z, shapes):
     [array([[0, 1],
            [2, 3]]), array([4])]
     """
-    cuts = np.cumsum([np.prod(shape, dtype=int) for shape in shapes])[:-1]
-    return [part.reshape(shape) for part, shape in zip(np.split(z, cuts), shapes, strict=True)]
+    cuts = [0, *accumulate(prod(shape) for shape in shapes[:-1]), len(z)]
+    return [z[i:j].reshape(shape) for (i, j), shape in zip(pairwise(cuts), shapes, strict=True)]
 
 
 def lbfgs(value_and_gradient, z):

@@ -93,7 +93,9 @@ def _newton_step(x, log_t, rates, sign):
     multipliers = np.linalg.solve(schur, (x * free).sum(axis=1))
     step = x * (free - np.einsum("l,lji->ji", multipliers, inverses))
     # inertia: the blocks' negative eigenvalues are as many as those the constraints remove
-    definite = np.count_nonzero(pivot < 0) == np.count_nonzero(np.linalg.eigvalsh(schur) < 0)
+    definite = sign > 0 or (
+        np.count_nonzero(pivot < 0) == np.count_nonzero(np.linalg.eigvalsh(schur) < 0)
+    )
     return step, definite
 
 

@@ -88,11 +88,11 @@ def _gradient(weights, gains, C, Cyx):
     for W, gain in zip(weights, gains, strict=False):
         moments.append(W @ moments[-1] @ W.mT * gain)
         maps.append(W if maps[-1] is None else W @ maps[-1])
-    back, target = weights[-1], Cyx
+    back, target = 2 * weights[-1], 2 * Cyx
     gradients = []
     for j in reversed(range(len(weights))):
         aligned = target if j == 0 else target @ maps[j].mT
-        gradients.append(2 * (back @ moments[j] - aligned))
+        gradients.append(back @ moments[j] - aligned)
         if j:
             back = (weights[j].mT @ back * gains[j - 1]) @ weights[j - 1]
             target = weights[j].mT @ target
