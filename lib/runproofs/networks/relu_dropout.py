@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 import torch
+from torch.optim.adam import adam
 
 from runproofs import _arguments as arguments
 from runproofs._tensors import check_factors, check_generator
@@ -177,15 +178,35 @@ def train(
     if optimizer not in ("Adam", "SGD"):
         raise ValueError(f"optimizer must be Adam or SGD, but it was {optimizer!r}.")
 
-    U, V = (t.detach().clone().requires_grad_() for t in (U, V))
-    descent = getattr(torch.optim, optimizer)([U, V], lr=step_size, fused=True)
-    record(0, U.detach(), V.detach())
+    U, V = (t.detach().clone() for t in (U, V))
+    step = _adam([U, V], step_size) if optimizer == "Adam" else _descent([U, V], step_size)
+    record(0, U, V)
     for t, (chosen, mask) in enumerate(_draws(len(X), U, keep, epochs, batch, generator)):
-        descent.zero_grad()
-        sampled_loss(U, V, X[chosen], Y[chosen], mask).sum().backward()
-        descent.step()
-        record(t + 1, U.detach(), V.detach())
-    return Training(U.detach(), V.detach(), *record.results())
+        step(_slopes(U, V, X[chosen], Y[chosen], mask))
+        record(t + 1, U, V)
+    return Training(U, V, *record.results())
+
+
+def _slopes(U, V, x, y, mask):
+    """The gradient of `sampled_loss` in U and in V, for each network."""
+    z = x @ V
+    hidden = z.relu() * mask
+    error = (hidden @ U.mT - y) * (2 / len(x))
+    return [error.mT @ hidden, x.T @ ((error @ U) * mask * (z > 0))]
+
+
+def _descent(tensors, step_size):
+    return lambda slopes: torch._foreach_add_(tensors, slopes, alpha=-step_size)
+
+
+def _adam(tensors, step_size):
+    """Adam as torch.optim has it; the class would import torch's compiler, for a second."""
+    first, second = ([torch.zeros_like(t) for t in tensors] for _ in range(2))
+    steps = [torch.zeros(()) for _ in tensors]
+    return lambda slopes: adam(
+        tensors, slopes, first, second, [], steps, fused=True, lr=step_size, beta1=0.9, beta2=0.999,
+        eps=1e-8, weight_decay=0, amsgrad=False, maximize=False,
+    )  # fmt: skip
 
 
 def _draws(n, U, keep, epochs, batch, generator):
