@@ -16,6 +16,7 @@ import tarfile
 import warnings
 import zipfile
 import zlib
+from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
 
@@ -141,10 +142,10 @@ CIFAR_10_FILES = {
 
 def digits() -> Images:
     """Handwritten digits, offline: pixels (1797, 64) float64 in [0, 1], row-major 8x8 images."""
-    from sklearn.datasets import load_digits  # here, since it loads slowly
-
-    bundled = load_digits()
-    return Images(bundled.data / 16, bundled.target.astype(np.int64))
+    # scikit-learn's own file: to import the package takes a second, and it would only read this
+    folder = find_spec("sklearn").submodule_search_locations[0]
+    table = np.loadtxt(Path(folder, "datasets", "data", "digits.csv.gz"), delimiter=",")
+    return Images(table[:, :-1] / 16, table[:, -1].astype(np.int64))
 
 
 def mnist(split: str = "train") -> Images:

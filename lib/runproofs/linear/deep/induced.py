@@ -79,11 +79,13 @@ def _newton_step(x, log_t, rates, sign):
     """
     a = rates / (x + rates)
     b = a * (1 + x / (x + rates))
-    pivot = 1 + sign * (a * a / b).sum(axis=0)
+    ratio = sign * (a / b)
+    pivot = 1 + (a * ratio).sum(axis=0)
     pivot[np.abs(pivot) < 1e-8] = 1e-8  # a singular block may yet be definite on the shares
 
     def solve(v):  # the inverse of diag(b) + sign a a^T times v (..., k, r)
-        return v / b - sign * (a / b) * ((a * v / b).sum(axis=-2) / pivot)[..., None, :]
+        v = v / b
+        return v - ratio * ((a * v).sum(axis=-2) / pivot)[..., None, :]
 
     unit = min(np.log(rates.max()), 0)  # the multipliers' scale is free; t alone may underflow
     constraints = np.eye(len(x))[:, :, None] * np.exp(unit + np.log(x) - log_t)
