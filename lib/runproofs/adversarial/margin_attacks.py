@@ -159,8 +159,7 @@ def _schedule(eps, step_size, visits, loss, batch):
     if loss not in list(DESCENT):
         raise ValueError(f"loss must be one of {', '.join(DESCENT)}, but it was {loss!r}.")
 
-    def rate(t):
-        eta = step_size(t) if callable(step_size) else step_size
+    def checked(eta):
         eta = arguments.numbers("step_size", eta, least=0)
         try:
             return np.broadcast_to(eta, batch)
@@ -170,6 +169,8 @@ def _schedule(eps, step_size, visits, loss, batch):
                 f"but its shape is {eta.shape}."
             ) from None
 
+    constant = None if callable(step_size) else checked(step_size)
+    rate = (lambda t: checked(step_size(t))) if constant is None else (lambda t: constant)
     visits = arguments.positive_integer("visits", visits)
     return arguments.number("eps", eps, least=0), rate, visits, DESCENT[loss]
 

@@ -11,6 +11,7 @@ from functools import partial
 import torch
 from torch import nn
 from torch.nn.functional import cross_entropy, pad, relu
+from torch.optim.sgd import sgd
 
 from runproofs import data
 from runproofs.adversarial import attacks
@@ -114,17 +115,20 @@ def train(model, X, Y, *, loss, eps, steps, epochs, batch, rate, augment, seed, 
     device = next(model.parameters()).device
     draws = torch.Generator().manual_seed(seed)  # of batches and augmentation
     starts = torch.Generator(device).manual_seed(seed)  # of attacks
-    optimizer = torch.optim.SGD(model.parameters(), lr=0.0, momentum=0.9, weight_decay=5e-4)
+    weights = list(model.parameters())
+    # not torch.optim.SGD, which does the same, but imports torch's compiler, for a second
+    descend = partial(
+        sgd, [w.detach() for w in weights], momentum_buffer_list=[None] * len(weights),
+        momentum=0.9, weight_decay=5e-4, dampening=0, nesterov=False, maximize=False,
+    )  # fmt: skip
     count, t = -(-len(X) // batch), 0
     for _ in range(epochs):
         for chosen in torch.randperm(len(X), generator=draws).split(batch):
             x, y = X[chosen], Y[chosen].repeat(runs).to(device)
             x = torch.cat([cropped_and_flipped(x, draws) if augment else x] * runs).to(device)
             u = attacked(model, x, y, eps, steps, loss, starts)
-            optimizer.param_groups[0]["lr"] = rate * triangle(t := t + 1, count * epochs)
-            optimizer.zero_grad()
-            (runs * cross_entropy(model.train()(u), y)).backward()
-            optimizer.step()
+            slopes = torch.autograd.grad(runs * cross_entropy(model.train()(u), y), weights)
+            descend(slopes, lr=rate * triangle(t := t + 1, count * epochs))
     return model.eval()
 
 
