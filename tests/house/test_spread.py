@@ -7,7 +7,11 @@ from helpers import stored
 from helpers.stored import PREFIXES, STORED, TIMES, apart, spreads, tolerance
 from tools import reproduce, spread
 
-LARGE = {("movielens-least-squares", "expected")}  # of an ill-conditioned method: known to a half
+# Of whole settings: an ill-conditioned method, and networks trained by attacks, which other rounding
+# leaves elsewhere. Their other arrays are compared more closely, and so are their prefixes.
+LARGE = {("movielens-least-squares", "expected")} | {
+    ("table-6-1", key) for key in ("error", "flipped", "gradient", "points")
+}
 
 
 @pytest.mark.parametrize(
@@ -72,7 +76,7 @@ def test_no_tolerance_is_as_large_as_the_answer():
     """A tenth at most, of entries or of what is stable in them, but for LARGE."""
     large = set()
     for name, parts in spreads()["runs"].items():
-        for part in parts.values():
+        for what, part in parts.items():
             for key, of in part["spread"].items():
                 match of:
                     case dict():
@@ -83,8 +87,8 @@ def test_no_tolerance_is_as_large_as_the_answer():
                     case _:
                         relative = of
                 if TIMES * relative > 0.1:
-                    large.add((name, key))
-    assert large == LARGE
+                    large.add((name, what, key))
+    assert large == {(name, "setting", key) for name, key in LARGE}
 
 
 def test_the_prefix_of_every_run_was_measured():

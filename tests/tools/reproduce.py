@@ -280,10 +280,14 @@ def difference(kind: str, one: str, other: str, spread: dict = EXACT) -> str:
         return f"{first[1].strip()[:200]!r} in place of {first[0].strip()[:200]!r}"
     for a, b in zip(MEASURED.finditer(one), MEASURED.finditer(other), strict=True):
         values = [unescape(VARYING.sub("TIME", found["value"])) for found in (a, b)]
-        in_table = a["tag"] == "td" and "-fold" not in values[0]
-        if not alike(*values, spread if in_table else ALONE):
+        if not alike(*values, spread if in_table(a) else ALONE):
             return f"measured {values[1]!r} in place of {values[0]!r}"
     return ""
+
+
+def in_table(found: re.Match) -> bool:
+    """Whether a MEASURED value is a number of a table; a ratio of times, 6-fold, is not."""
+    return found["tag"] == "td" and "-fold" not in found["value"]
 
 
 def differences(published, again, spread: dict = EXACT) -> list[str]:

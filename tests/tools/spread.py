@@ -84,12 +84,13 @@ def inside(names: list[str], jitter: int, seconds: float) -> None:
 
 
 def tables(path) -> list[str]:
-    """The measured numbers of a page's tables, as texts."""
+    """What was measured in a page's tables, as texts."""
     texts, table = [], figures.table
 
     def noted(*arguments, **options):
         made = table(*arguments, **options)
-        texts.extend(found["value"] for found in reproduce.MEASURED.finditer(made.data))
+        values = filter(reproduce.in_table, reproduce.MEASURED.finditer(made.data))
+        texts.extend(reproduce.VARYING.sub("TIME", found["value"]) for found in values)
         return made
 
     figures.table, running = noted, Running(path, first_and_last)
