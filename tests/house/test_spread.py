@@ -7,8 +7,8 @@ from helpers import stored
 from helpers.stored import PREFIXES, STORED, TIMES, apart, spreads, tolerance
 from tools import reproduce, spread
 
-# Of whole settings: an ill-conditioned method, and networks trained by attacks, which other rounding
-# leaves elsewhere. Their other arrays are compared more closely, and so are their prefixes.
+# Of whole settings: an ill-conditioned method, and networks trained by attacks, which other
+# rounding leaves elsewhere. Their other arrays and their prefixes are compared more closely.
 LARGE = {("movielens-least-squares", "expected")} | {
     ("table-6-1", key) for key in ("error", "flipped", "gradient", "points")
 }
