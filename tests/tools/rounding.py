@@ -236,9 +236,9 @@ def main(arguments: list[str] | None = None) -> int:
     kernels = runnable() if options.kernels == ["all"] else options.kernels
     if missing := set(kernels) - set(runnable()):
         parser.error(f"this processor does not run the kernels {sorted(missing)}.")
-    arithmetics = [(name, 0) for name in kernels] + [("as found", j) for j in options.jitter]
+    machines = [(name, 0) for name in kernels] + [("as found", j) for j in options.jitter]
     runs = []
-    for arithmetic in [("as found", 0), *arithmetics]:
+    for arithmetic in [("as found", 0), *machines]:
         for one in measured(arithmetic, options.jobs, paths):
             runs.append(one)
             for line, failure in one["red"]:
