@@ -51,6 +51,7 @@ NO_CHECK = {
     "page",
     "paper",
     "restamp",
+    "spread",
     "pictures",
     "readme",
     "small-book",
