@@ -23,6 +23,7 @@ from pathlib import Path
 import joblib
 import nbformat
 import numpy as np
+from jupyter_client import KernelManager
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
 from PIL import Image
@@ -32,6 +33,8 @@ from booksite.animations import FRAMES
 from helpers.stored import TIMES, spreads
 from runproofs.book.pages import cells
 from runproofs.book.register import checks_in, register
+
+KernelManager.transport_encryption.default_value = "auto"  # else each kernel complains
 
 SECONDS = 300  # for a cell
 TAGS = re.compile(r"<(script|style)\b.*?</\1>|<!--.*?-->|</?[a-zA-Z][^>]*>", re.S)
