@@ -175,7 +175,7 @@ def alike(one: str, other: str, spread: dict = ALONE) -> bool:
     """
     if NUMBER.sub("#", one) != NUMBER.sub("#", other) or true(one) != true(other):
         return False
-    if all(map(far_below, (one, other))):
+    if all(map(far_below, (one, other))) or " s.e." in one:  # a score is noise below its bound
         one, other = (RELATION.sub(r"≤ \3", re.sub(r", [\d.e-]+ %$", "", value), count=1)
                       for value in (one, other))  # fmt: skip
     elif "nearest" in one and all(map(as_near, (one, other))):  # of many cases, another is worst
