@@ -19,10 +19,8 @@
 # make spread    measure how far other arithmetic takes the stored runs and the tables of pages, which
 #                tests tolerate (FIGURE=... for one, or tables; SECONDS=100 of whole settings)
 # make bench     ratios of speed, measured in one run (TABLE=Equalizers for one table)
-# make register  write a digest of each entry of the register, so that none changes by accident
 # make small-book  write down what the pages of a small book say, built as the book is, which
 #                make test compares: after a change of lib/booksite that is meant
-# make readme    write the counts of claims into the README
 # make test-site check every built page in headless Chromium (TENTH=n: axe judges a tenth)
 # make test-links  ask other sites whether the book's links to them still lead somewhere
 # make pictures  write the pictures of the README as the first page draws them
@@ -65,7 +63,7 @@ ifneq (,$(filter C POSIX,$(LC_ALL)))  # whose letters are too few for the path o
 export LC_ALL := C.UTF-8
 endif
 
-.PHONY: book test page lint lab pdf reproduce paper restamp sabotage errors knobs rounding spread bench register readme small-book test-site test-links test-newest test-agreement test-convex test-dask test-settings test-data coursework grade test-coursework mutants pins clean pictures test-notebooks test-recipe lighthouse
+.PHONY: book test page lint lab pdf reproduce paper restamp sabotage errors knobs rounding spread bench small-book test-site test-links test-newest test-agreement test-convex test-dask test-settings test-data coursework grade test-coursework mutants pins clean pictures test-notebooks test-recipe lighthouse
 
 book: .venv/.done
 	@# After an unfinished build Sphinx would not repeat the warnings of pages it has read.
@@ -136,14 +134,8 @@ spread: .venv/.done
 bench: .venv/.done
 	$(BIN)/python benchmarks/run.py $(TABLE)
 
-register: .venv/.done
-	$(TOOL).digest
-
 small-book: .venv/.done
 	$(BIN)/python tests/booksite/test_small_book.py
-
-readme: .venv/.done
-	$(BIN)/python tests/tools/readme.py
 
 test-site: .venv/.site $(LAB)/overrides.json book
 	$(BIN)/pytest -n 2 tests/browser $(if $(TENTH),--tenth $(TENTH))

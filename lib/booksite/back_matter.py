@@ -1,6 +1,7 @@
 """The role `claim`, the check that register and pages agree, and what the back matter shares."""
 
 import re
+from collections.abc import Iterator
 from functools import cache
 from html import escape
 from pathlib import Path
@@ -11,9 +12,15 @@ from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective, SphinxRole
 from sphinx.util.osutil import relative_uri
 
-from runproofs.book.register import Claim, checks_in, raw_formulas, register
+from runproofs.book.pages import checks_in
+from runproofs.book.register import Claim, misstated, register
 
 LEDGER, ERRATA = "book/back/ledger", "book/back/errata"
+FORMULA = re.compile(r"(?s:\$\$.*?\$\$)|\$[^$]*\$|`[^`]*`")  # or code
+RAW = re.compile(
+    r"\|\||_\{|\^\{|\b[A-Za-z]\^[\dT*]|[A-Za-z]_[a-z0-9]\b|<=|>=|\bsqrt\b"
+    r"|\b(alpha|epsilon|kappa|lambda|nu|rho|sigma|theta)\b"
+)
 logger = logging.getLogger(__name__)
 
 
@@ -49,12 +56,23 @@ def check_register(app, env):
         elif (status := register()[identifier].status) != "checked":
             message = "%r is checked here, but the register says %s"
             logger.warning(message, identifier, status, location=documents[0])
+    for sentence in misstated():
+        logger.warning(sentence, location=LEDGER)
     for entry in register().values():
         if entry.status == "checked" and entry.id not in found:
             logger.warning("%r is registered, but no page checks it", entry.id, location=LEDGER)
-        if entry.status != "planned":
-            for field in raw_formulas(entry):
-                logger.warning("%r has a formula without $: %s", entry.id, field, location=LEDGER)
+        for field in raw_formulas(entry):
+            logger.warning("%r has a formula without $: %s", entry.id, field, location=LEDGER)
+
+
+def raw_formulas(entry: Claim) -> Iterator[str]:
+    """The fields of an entry that have a formula between no dollar signs, and not as code."""
+    fields = {"title": entry.title, "statement": entry.statement}
+    if entry.erratum:
+        fields |= entry.erratum._asdict()
+    for name, text in fields.items():
+        if found := RAW.search(FORMULA.sub("", text)):
+            yield f"{name}: {found[0]}"
 
 
 class FromRegister(SphinxDirective):

@@ -40,7 +40,7 @@ def slips() -> dict[str, dict[str, list[Claim]]]:
     found = {weight: {name: [] for name in PARTS} for weight in WEIGHTS}
     for entry in back_matter.register().values():
         slip = entry.erratum
-        if slip is None or entry.status == "planned" or slip.grade == "extraction artifact":
+        if slip is None or slip.grade == "extraction artifact":
             continue
         weight = "question" if slip.grade == "likely" else slip.weight
         found[weight][part(entry)].append(entry)

@@ -16,8 +16,9 @@ from docutils import nodes
 from nbformat import NotebookNode
 from threadpoolctl import threadpool_info
 
+from runproofs.book.pages import checks_in
 from runproofs.book.provenance import machine, versions
-from runproofs.book.register import checks_in, register
+from runproofs.book.register import register
 
 from .progress import tell
 from .publishing import repository

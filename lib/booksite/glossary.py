@@ -13,7 +13,7 @@ from sphinx.util.docutils import SphinxDirective
 from runproofs.book.register import register
 
 from .back_matter import address
-from .references import inline
+from .references import inline, rendered
 from .search import anchor
 
 DEFINING = {"definition", "assumption"}
@@ -35,7 +35,7 @@ def opening(statement: str, line: int = 80) -> str:
     '$x=.5$ is half, i.e. $x<1$.'
     """
     for end in re.finditer(r"(?<!i\.e)\.(?=\s)", statement):
-        if end.start() >= line and statement.count("$", 0, end.start()) % 2 == 0:
+        if end.start() >= line and statement[: end.start()].replace("$$", "$").count("$") % 2 == 0:
             statement = statement[: end.end()]
             break
     return re.sub(r"[a-z-]+/[a-z\d.-]+\b", number, statement)
@@ -59,7 +59,7 @@ def show(app, doctree, document):
             page, at = anchor(app, entry)
             link = f'<a href="{address(document, page)}#{at}">{inline(entry.title)}</a>'
             source = f"<small>{escape(entry.number)}</small>"
-            lines.append(f"<p><b>{link}</b> {source}<br>{inline(opening(entry.statement))}</p>")
+            lines.append(f"<p><b>{link}</b> {source}</p>{rendered(app, opening(entry.statement))}")
         place.replace_self(nodes.raw("", "".join(lines), format="html"))
 
 

@@ -29,9 +29,9 @@ from typing import NamedTuple
 import runproofs
 from runproofs import reproductions
 from runproofs.book.experiments import RESULTS
-from runproofs.book.pages import cells
+from runproofs.book.pages import NOT_RUN, cells
 from runproofs.book.provenance import imported_names, reached
-from runproofs.book.register import BOOK, NOT_RUN, register
+from runproofs.book.register import BOOK, register
 from runproofs.book.sabotage import invitations
 
 PACKAGES = ("matplotlib", "numpy", "pillow", "scikit-learn", "scipy", "sympy", "torch")
@@ -73,7 +73,7 @@ def reach(text: str, folder: Path) -> dict[str, str]:
 
     checked = register().keys() if code.claims_are_computed else code.strings & register().keys()
     for identifier in register() if "register" in code.names else checked:
-        on_card = register()[identifier]._replace(uses=None, mentions=())  # these are not
+        on_card = register()[identifier]._replace(uses=(), mentions=(), told="")  # these are not
         found[identifier] = repr(on_card)
     found |= {f"break {identifier}": repr(invitations(identifier)) for identifier in checked}
 

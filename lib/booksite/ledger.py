@@ -16,7 +16,7 @@ from docutils import nodes
 
 from runproofs.book.register import CHAPTERS, STATUSES, Claim, register
 
-from .back_matter import ERRATA, LEDGER, FromRegister, address
+from .back_matter import ERRATA, FORMULA, LEDGER, FromRegister, address
 from .failures import RED
 from .statements import Card, places
 
@@ -71,7 +71,7 @@ class Ledger(FromRegister):
         ]
 
     def entry(self, entry: Claim) -> list[nodes.Node]:
-        """The heading, the statement, and the evidence; what is planned is announced only."""
+        """The heading, the statement, and the evidence."""
         anchor = f"claim-{entry.slug}"
         opening = f'<details class="claim-entry" id="{anchor}"><summary><b>'
         heading = [
@@ -79,16 +79,14 @@ class Ledger(FromRegister):
             nodes.inline("", "", *self.inline(entry.title), classes=["of-fold"]),
             self.html(f"{tags(entry, self.env.book_red)}</summary>"),
         ]
-        body = [nodes.paragraph("", f"Section {entry.section}, {entry.kind}: planned.")]
-        if entry.status != "planned":
-            slip = ""
-            if has_slip(entry):
-                slip = f' · <a href="{self.uri(ERRATA)}#erratum-{entry.slug}">erratum</a>'
-            here = f'<a class="headerlink" href="#{anchor}" title="Link to this claim">#</a>'
-            about = f"<code>{entry.id}</code>{here} · {entry.kind}, "
-            about += f"section {escape(entry.section)}{slip}"
-            body = [*self.markdown(entry.statement), evidence(claim=entry.id, about=about)]
-        return [*heading, *body, self.html("</details>")]
+        slip = ""
+        if has_slip(entry):
+            slip = f' · <a href="{self.uri(ERRATA)}#erratum-{entry.slug}">erratum</a>'
+        here = f'<a class="headerlink" href="#{anchor}" title="Link to this claim">#</a>'
+        about = f"<code>{entry.id}</code>{here} · {entry.kind}, "
+        about += f"section {escape(entry.section)}{slip}"
+        shown = evidence(claim=entry.id, about=about)
+        return [*heading, *self.markdown(entry.statement), shown, self.html("</details>")]
 
 
 def told(entries: list[Claim]) -> str:
@@ -106,7 +104,7 @@ def tags(entry: Claim, red: set[str]) -> str:
 
 def spoken(entry: Claim) -> str:
     """The words of the id, the number and the statement, without formulas: what a reader types."""
-    text = re.sub(r"\$[^$]*\$|`", " ", entry.statement).lower()
+    text = re.sub(r"\{\w+\}", " ", FORMULA.sub(" ", entry.statement)).lower()
     found = dict.fromkeys(re.findall(r"[^\W\d_][\w'-]{2,}", text))
     return " ".join([entry.id, *found])
 

@@ -26,7 +26,7 @@ from .ledger import choice
 from .references import inline
 from .results import SLIPS, verdict
 from .search import anchor
-from .uses import carried, entered, links, used_by
+from .uses import carried, links, used_by
 
 WIDTH, ROW = 900, 38  # of the picture, and of a layer
 BOX, HIGH = 34, 17  # of a claim
@@ -115,7 +115,7 @@ def spread(rows: list[list[str]], top: int) -> dict[str, tuple[float, int]]:
 
 
 def picture(app, document: str, chapters: list[str]) -> str:
-    known, at, bands, top = entered(), {}, "", 0
+    known, at, bands, top = register().values(), {}, "", 0
     for chapter in chapters:
         entries = [entry for entry in known if entry.chapter == chapter]
         rows = layers(entries)
@@ -158,7 +158,7 @@ def legend(red: set[str]) -> str:
 
 def form() -> str:
     """The filters; map.js shows them."""
-    known = entered()
+    known = register().values()
     sources = [(name, words) for name, words in SOURCES.items()
                if any(entry.source == name for entry in known)]  # fmt: skip
     kinds = sorted({entry.kind for entry in known})
@@ -174,7 +174,7 @@ def form() -> str:
 
 def table(app, document: str) -> str:
     rows = ""
-    for entry in entered():
+    for entry in register().values():
         page, place = anchor(app, entry)
         cells = (
             f'<a href="{address(document, page)}#{place}">{escape(entry.name)}</a>',
@@ -264,17 +264,16 @@ class Drawn(SphinxDirective):
 
 def whole(app, document: str, chapter: str) -> str:
     if chapter:
-        if not any(entry.chapter == chapter for entry in entered()):
+        if not any(entry.chapter == chapter for entry in register().values()):
             return ""
         return (
             '<details class="results"><summary>The map: what rests on what</summary>'
             f'{picture(app, document, [chapter])}{legend(app.env.book_red)}<p>The <a href="'
             f'{address(document, PAGE)}">whole map</a> has the other chapters.</p></details>'
         )
-    count = f"<p>{len(entered())} of {len(register())} claims are entered.</p>"
-    chapters = [c for c in CHAPTERS if any(entry.chapter == c for entry in entered())]
+    chapters = [c for c in CHAPTERS if any(e.chapter == c for e in register().values())]
     drawn = picture(app, document, chapters)
-    return f"{count}{form()}{legend(app.env.book_red)}{drawn}{table(app, document)}"
+    return f"{form()}{legend(app.env.book_red)}{drawn}{table(app, document)}"
 
 
 SHOWN = {"map": whole, "carrying": carrying, "without": without}

@@ -15,6 +15,8 @@ from html import escape
 from typing import NamedTuple
 
 from docutils import nodes
+from markdown_it import MarkdownIt
+from mdit_py_plugins.dollarmath import dollarmath_plugin
 from sphinx_design.dropdown import dropdown_title
 
 from runproofs.book.register import Claim, register
@@ -38,6 +40,17 @@ AFTER = re.compile(r"\s+(?:of|in) (?:the |its |their )?([^\W\d_]+|$)")
 BEFORE = re.compile(
     r"\b(?:(thesis|slides)|(Helmbold) and Long)['\N{RIGHT SINGLE QUOTATION MARK}]s? $"
 )
+
+
+ROLE = re.compile(r"\{(?P<role>[\w:]+)\}`(?:(?P<words>[^`<]*?) ?<)?(?P<to>[^`<>]+)>?`")
+
+
+def _formula(content: str, how: dict) -> str:
+    left, right = (r"\[", r"\]") if how["display_mode"] else (r"\(", r"\)")
+    return f"{left}{escape(content, quote=False)}{right}"
+
+
+MARKDOWN = MarkdownIt("commonmark").enable("table").use(dollarmath_plugin, renderer=_formula)
 
 
 class Mention(NamedTuple):
@@ -152,11 +165,27 @@ def linked(app) -> dict[str, dict]:
 # The previews -----------------------------------------------------------------------------------
 
 
-def preview(entry: Claim) -> str:
+def preview(app, entry: Claim) -> str:
     """The name, the title and the statement, as HTML whose formulas MathJax typesets."""
-    paragraphs = re.split(r"\n\s*\n", entry.statement.strip())
-    body = "".join(f"<p>{inline(paragraph)}</p>" for paragraph in paragraphs)
-    return f'<p class="title"><b>{escape(entry.name)}</b> {inline(entry.title)}</p>{body}'
+    title = f'<p class="title"><b>{escape(entry.name)}</b> {inline(entry.title)}</p>'
+    return title + rendered(app, entry.statement)
+
+
+def rendered(app, text: str) -> str:
+    """HTML of a statement; where it refers to something, there are words and no link."""
+    equations = app.env.get_domain("math").equations
+    labels, cites = app.env.get_domain("std").labels, getattr(app.env, "domains", {}).get("cite")
+    cited = {one.key: one.formatted_entry.label for one in getattr(cites, "citations", ())}
+
+    def said(role):
+        words = role["words"] or role["to"]
+        if role["role"] == "eq" and role["to"] in equations:
+            return f"({equations[role['to']][1]})"
+        if role["role"] == "cite":
+            return f"\\[{cited.get(words, words)}\\]"
+        return words if role["words"] or role["to"] not in labels else labels[role["to"]][2]
+
+    return MARKDOWN.render(ROLE.sub(said, text))
 
 
 def inline(text: str) -> str:
@@ -172,7 +201,10 @@ def bring_previews(app, pagename, templatename, context, doctree):
     """Put the previews of a page at its end, for previews.js."""
     if not (found := linked(app).get(pagename)) or "body" not in context:
         return
-    texts = {uri: "".join(map(preview, entries.values())) for uri, entries in found.items()}
+    texts = {
+        uri: "".join(preview(app, one) for one in entries.values())
+        for uri, entries in found.items()
+    }
     content = json.dumps(texts, ensure_ascii=False).replace("</", r"<\/")
     context["body"] += f'<script type="application/json" id="previews">{content}</script>'
 

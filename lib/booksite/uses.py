@@ -9,7 +9,7 @@ from html import escape
 
 from docutils import nodes
 
-from runproofs.book.register import Claim, register
+from runproofs.book.register import register
 
 from .back_matter import address
 from .search import anchor
@@ -21,7 +21,7 @@ def used_by() -> dict[str, tuple[str, ...]]:
     """For each claim the claims whose statement or proof rests on it, in the register's order."""
     found = {claim: [] for claim in register()}
     for entry in register().values():
-        for claim in entry.uses or ():
+        for claim in entry.uses:
             found[claim].append(entry.id)
     return {claim: tuple(users) for claim, users in found.items()}
 
@@ -37,11 +37,6 @@ def carried(claim: str) -> frozenset[str]:
     return frozenset(users).union(*map(carried, users))
 
 
-def entered() -> list[Claim]:
-    """The claims of which the register says what they rest on."""
-    return [entry for entry in register().values() if entry.uses is not None]
-
-
 def links(app, document: str, claims: list[str]) -> str:
     """HTML links to where claims are stated."""
 
@@ -55,8 +50,6 @@ def links(app, document: str, claims: list[str]) -> str:
 
 def neighbors(app, document: str, claims: list[str]) -> str:
     """What a box that states these claims has on its lower edge, folded; "" if there is nothing."""
-    if any(register()[claim].uses is None for claim in claims):
-        return ""
     rests = dict.fromkeys(name for claim in claims for name in register()[claim].uses)
     carries = dict.fromkeys(name for claim in claims for name in used_by()[claim])
     sides = {"Rests on": [name for name in rests if name not in claims],
@@ -73,8 +66,9 @@ def neighbors(app, document: str, claims: list[str]) -> str:
 def show_neighbors(app, doctree, document):
     if app.builder.name != "html":
         return
+    stating = {box.label: box.claims for box in places(app).boxes.get(document, [])}
     for node in list(doctree.findall(nodes.Element)):
-        claims = places(app).claims.get(node["ids"][0]) if "realtype" in node else None
+        claims = stating.get(node["ids"][0]) if "realtype" in node else None
         if claims and (line := neighbors(app, document, claims)):
             node += nodes.raw("", line, format="html", classes=["site-only"])
 

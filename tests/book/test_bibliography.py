@@ -16,7 +16,7 @@ ADDRESSES = {
 
 def cited():
     text = "".join(path.read_text("utf-8") for path in BOOK.rglob("*.md"))
-    text += "".join(path.read_text("utf-8") for path in (BOOK / "claims").glob("*.yml"))
+    text += "".join(path.read_text("utf-8") for path in BOOK.rglob("*.yml"))
     for keys in re.findall(r"\{cite(?::\w+)?\}`([^`]+)`", text):
         yield from (re.sub(r".*<|>", "", key).strip() for key in keys.split(","))
 

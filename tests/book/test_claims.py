@@ -142,12 +142,6 @@ def test_the_message_lists_every_row_with_what_was_measured():
 # The register has its say -----------------------------------------------------------------------
 
 
-def test_a_registered_reason_replaces_the_control():
-    reasoned = entry(no_control="a definition")
-    leave(positive, on=reasoned)
-    assert "there is a control" in failure(positive, control, on=reasoned)
-
-
 def test_a_certain_erratum_needs_its_counterexample(capsys):
     certain = entry(erratum=erratum("certain"))
     assert "no row marked as_printed" in failure(positive, control, on=certain)
@@ -192,11 +186,6 @@ def test_the_card_separates_what_holds_from_what_must_fail(monkeypatch):
         "·", "false", "Break it:", "drop", "x", "&lt; 1", "on this page\n- x",
     ]  # fmt: skip
     assert str(check).splitlines()[-1] == "  break it: drop `x` < 1"
-
-
-def test_a_card_of_positive_rows_has_no_heading_for_controls(capsys):
-    check = leave(positive, on=entry(no_control="a definition"))
-    assert "must fail" not in check._repr_html_() + str(check)
 
 
 def test_the_card_in_plain_text_shows_nothing_that_was_measured():

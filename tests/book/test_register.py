@@ -5,29 +5,44 @@ import re
 import pytest
 import yaml
 
-from runproofs.book.register import BOOK, checks_in, demand_clone, raw_formulas, register
-from tools import digest
-from tools.digest import changed
+from booksite.back_matter import FORMULA, raw_formulas
+from runproofs.book.pages import checks_in
+from runproofs.book.register import (
+    BOOK,
+    beside,
+    demand_clone,
+    misstated,
+    on_pages,
+    register,
+    stated,
+)
 
-ENTRY = {
-    "id": "thesis/lemma-1", "number": "Lemma 1", "section": "1", "kind": "lemma",
-    "title": "A title", "statement": "A statement.", "how": "By hand.", "erratum": None,
-}  # fmt: skip
+ENTRY = {"number": "Lemma 1", "section": "1", "kind": "lemma", "title": "A title"}
+TOLD = ENTRY | {"statement": "A statement."}
 ERRATUM = dict.fromkeys(("printed", "problem", "corrected", "evidence"), "words") | {
     "grade": "certain",
     "weight": "minor",
 }
 
 
-def load(folder, *entries, file="ch1"):
-    """The register of a folder in which these entries are the file's."""
-    (folder / f"{file}.yml").write_text(yaml.safe_dump(list(entries)), "utf-8")
+def write(book, text, page="ch1_first/page"):
+    """A file beside a page of a book, and the page."""
+    path = book / f"{page}.yml"
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(text, "utf-8")
+    path.with_suffix(".md").touch()
     register.cache_clear()
-    return register(folder)
+    beside.cache_clear()
+
+
+def load(book, entries, page="ch1_first/page"):
+    """The register of a book with these entries."""
+    write(book, yaml.safe_dump({"claims": entries}, sort_keys=False), page)
+    return register(book)
 
 
 def test_an_entry_comes_back(tmp_path):
-    found = load(tmp_path, {**ENTRY, "erratum": ERRATUM})["thesis/lemma-1"]
+    found = load(tmp_path, {"thesis/lemma-1": ENTRY | {"erratum": ERRATUM}})["thesis/lemma-1"]
     assert (found.chapter, found.status, found.slug) == ("ch1", "checked", "thesis-lemma-1")
     assert (found.source, found.name) == ("thesis", "Lemma 1")
     assert found.erratum.grade == "certain"
@@ -35,17 +50,16 @@ def test_an_entry_comes_back(tmp_path):
 
 def test_a_claim_of_another_source_is_named_with_it(tmp_path):
     ids = ("vidal/lemma-1", "helmbold-long/lemma-1", "beyond/lemma-1", "icml/lemma-1")
-    found = load(tmp_path, *({**ENTRY, "id": name} for name in ids))
+    found = load(tmp_path, dict.fromkeys(ids, ENTRY))
     names = ["Vidal, Lemma 1", "Helmbold and Long, Lemma 1", "Lemma 1", "Lemma 1"]
     assert [entry.name for entry in found.values()] == names
 
 
-def test_a_status_is_planned_told_or_checked(tmp_path):
-    told = {key: value for key, value in ENTRY.items() if key != "how"}
-    told |= {"id": "thesis/told", "kind": "narrative", "number": "Section 1"}
-    planned = {**told, "id": "thesis/planned", "status": "planned", "number": "Section 2"}
-    found = load(tmp_path, ENTRY, told, planned)
-    assert [entry.status for entry in found.values()] == ["checked", "told", "planned"]
+def test_a_narrative_is_told(tmp_path):
+    found = load(
+        tmp_path, {"thesis/a": ENTRY, "thesis/b": TOLD | {"kind": "narrative", "number": "2"}}
+    )
+    assert [entry.status for entry in found.values()] == ["checked", "told"]
 
 
 @pytest.mark.parametrize(
@@ -60,88 +74,146 @@ def test_a_status_is_planned_told_or_checked(tmp_path):
     ],
 )
 def test_what_is_certainly_wrong_needs_a_counterexample(tmp_path, grade, weight, needed):
-    slip = ERRATUM | {"grade": grade, "weight": weight}
-    assert (
-        load(tmp_path, {**ENTRY, "erratum": slip})["thesis/lemma-1"].needs_counterexample == needed
-    )
-    assert not load(tmp_path, ENTRY)["thesis/lemma-1"].needs_counterexample
+    slip = ENTRY | {"erratum": ERRATUM | {"grade": grade, "weight": weight}}
+    assert load(tmp_path, {"thesis/a": slip})["thesis/a"].needs_counterexample == needed
+    assert not load(tmp_path, {"thesis/a": ENTRY})["thesis/a"].needs_counterexample
 
 
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"kind": "lemmma"}, r"ch1.yml: thesis/lemma-1.kind must be one of .*'lemmma'"),
-        ({"status": "done"}, r"lemma-1.status must "),
-        ({"status": "checked"}, r"lemma-1.status must "),
+        ({"kind": "lemmma"}, r"page.yml: thesis/lemma-1.kind must be one of .*'lemmma'"),
+        ({"status": "done"}, "status"),
         ({"extra": 1}, "extra"),
-        ({"check": "exact"}, "check"),
+        ({"how": "by hand"}, "how"),
         ({"section": 2.10}, r"lemma-1.section must be string, but it is 2.1"),
         ({"title": ""}, r"lemma-1.title must "),
-        ({"id": "someone/lemma-1"}, r"someone/lemma-1.id must "),
-        ({"id": "thesis/lemma 1"}, r"lemma 1.id must "),
         ({"erratum": {**ERRATUM, "grade": "sure"}}, "grade must be one of .*'sure'"),
         ({"erratum": {**ERRATUM, "weight": "huge"}}, "weight must be one of .*'huge'"),
         ({"erratum": {**ERRATUM, "extra": ""}}, "extra"),
         ({"erratum": {"grade": "certain"}}, r"lemma-1.erratum must "),
         ({"erratum": "none"}, r"lemma-1.erratum must "),
+        ({"erratum": None}, r"lemma-1.erratum must "),
     ],
 )
 def test_a_malformed_entry_is_named(tmp_path, change, message):
     with pytest.raises(ValueError, match=message):
-        load(tmp_path, ENTRY | change)
+        load(tmp_path, {"thesis/lemma-1": ENTRY | change})
+
+
+@pytest.mark.parametrize("name", ["someone/lemma-1", "thesis/lemma 1", "thesis/lemma-", 3])
+def test_a_malformed_id_is_named(tmp_path, name):
+    with pytest.raises(ValueError, match=rf"{name}.id must "):
+        load(tmp_path, {name: ENTRY})
 
 
 @pytest.mark.parametrize("field", ENTRY)
 def test_a_missing_field_is_named(tmp_path, field):
     with pytest.raises(ValueError, match=rf"must contain \['{field}'\] properties"):
-        load(tmp_path, {key: value for key, value in ENTRY.items() if key != field})
+        load(tmp_path, {"thesis/a": {key: value for key, value in ENTRY.items() if key != field}})
 
 
 @pytest.mark.parametrize(
-    "text", ["", "[]", "id: thesis/lemma-1", "- words", "- id: [", "- {a: 1, a: 2}"]
-)
+    "text", ["", "{}", "words", "- a", "claims: []", "claims: [", "claim: {a: 1}",
+             "claims: {a: {b: 1, b: 2}}", "claims: {}\nclaims: {}"]
+)  # fmt: skip
 def test_a_broken_file_is_named(tmp_path, text):
-    (tmp_path / "ch2.yml").write_text(text, "utf-8")
-    with pytest.raises(ValueError, match=r"ch2\.yml"):
+    write(tmp_path, text)
+    with pytest.raises(ValueError, match=r"page\.yml"):
         register(tmp_path)
 
 
-def test_a_key_may_not_stand_twice_in_an_entry(tmp_path):
-    text = yaml.safe_dump([{**ENTRY, "erratum": ERRATUM}])
-    for line in ("  erratum: null\n", "  title: Another\n", "  erratum: {grade: a, grade: b}\n"):
-        (tmp_path / "ch1.yml").write_text(text + line, "utf-8")
-        register.cache_clear()
-        with pytest.raises(ValueError, match="stands twice"):
-            register(tmp_path)
-
-
-def test_a_file_belongs_to_a_chapter(tmp_path):
-    with pytest.raises(ValueError, match=r"ch9\.yml belongs to no chapter"):
-        load(tmp_path, ENTRY, file="ch9")
+def test_a_file_stands_beside_a_page_of_a_chapter(tmp_path):
+    write(tmp_path, "breaks: {a: []}", "practice/page")
+    assert register(tmp_path) == {}
+    with pytest.raises(ValueError, match=r"practice/page\.yml: .* belong to a chapter"):
+        load(tmp_path, {"thesis/a": ENTRY}, "practice/page")
+    (tmp_path / "practice" / "page.md").unlink()
+    beside.cache_clear()
+    with pytest.raises(ValueError, match=r"page\.yml stands beside no page"):
+        beside(tmp_path)
 
 
 def test_an_id_may_not_occur_twice_nor_share_an_anchor(tmp_path):
+    load(tmp_path, {"thesis/lemma-1": ENTRY})
     for name in ("thesis/lemma-1", "thesis/lemma.1"):
         with pytest.raises(ValueError, match="thesis-lemma-1 occurs twice"):
-            load(tmp_path, ENTRY, {**ENTRY, "id": name, "number": "Lemma 2"})
+            load(tmp_path, {name: ENTRY | {"number": "Lemma 2"}}, "ch1_first/zweite")
 
 
 def test_a_number_may_not_occur_twice_in_a_source(tmp_path):
-    def numbered(source, number, file):
-        folder = tmp_path / f"{len(list(tmp_path.iterdir()))}"
-        folder.mkdir()
-        load(folder, {**ENTRY, "id": f"{source}/one", "number": number})
-        return load(folder, {**ENTRY, "id": "thesis/two", "number": "(2.11)"},
-                    {**ENTRY, "id": f"{source}/three", "number": number}, file=file)  # fmt: skip
+    def numbered(folder, source, number, page):
+        (tmp_path / folder).mkdir()
+        load(tmp_path / folder, {f"{source}/one": ENTRY | {"number": number}}, "ch2_x/one")
+        return load(tmp_path / folder, {f"{source}/two": ENTRY | {"number": number}}, page)
 
-    for source, number, file in [
-        ("thesis", "(2.12)", "ch2"),
-        ("beyond", "Theorem A", "beyond-ch1"),
-    ]:
+    for source, number in [("thesis", "(2.12)"), ("beyond", "Theorem A")]:
         with pytest.raises(ValueError, match=f"{source}.*{re.escape(number)}.* occurs twice"):
-            numbered(source, number, file)
-    numbered("thesis", "Section 3, unnumbered", "ch2")
-    numbered("beyond", "Theorem A", "ch2")  # our letters begin anew in each chapter
+            numbered(source, source, number, "ch2_x/two")
+    numbered("unnumbered", "thesis", "Section 3, unnumbered", "ch2_x/two")
+    numbered("chapters", "beyond", "Theorem A", "ch3_y/two")  # our letters begin anew in each
+
+
+BOX = """:::{prf:lemma} Lemma 1
+:label: the-label
+:claim: %s
+:nonumber:
+It holds:
+
+$$
+x = y.
+$$ (its-label)
+:::
+"""
+TWO = {"thesis/one": ENTRY, "thesis/two": ENTRY | {"number": "Lemma 2"}}
+
+
+@pytest.fixture
+def book(tmp_path):
+    """A book of one page, whose box names these claims."""
+
+    def written(names, entries=TWO):
+        load(tmp_path, entries)
+        (tmp_path / "ch1_first" / "page.md").write_text(BOX % names, "utf-8")
+        for reader in (stated, on_pages):
+            reader.cache_clear()
+        return tmp_path
+
+    return written
+
+
+def test_a_box_states_the_claims_that_it_names(book):
+    found = stated(book("thesis/one, thesis/two"))
+    assert found.keys() == TWO.keys()
+    assert found["thesis/one"].label == "the-label"
+    assert found["thesis/one"].text.startswith("It holds:")
+
+
+@pytest.mark.parametrize(
+    ("names", "entries", "said"),
+    [
+        ("thesis/one, thesis/two", TWO, []),
+        ("thesis/one", TWO, ["thesis/two has neither a box nor a statement."]),
+        ("thesis/one, thesis/two", TWO | {"thesis/one": TOLD}, ["thesis/one is stated twice."]),
+        ("thesis/one, thesis/two, thesis/3", TWO, ["'thesis/3', which no page.yml has."]),
+        ("", {}, ["states '', which no page.yml has."]),
+    ],
+)
+def test_what_is_stated_nowhere_or_twice_is_named(book, names, entries, said):
+    found = list(misstated(book(names, entries)))
+    assert len(found) == len(said)
+    assert all(sentence.endswith(end) for sentence, end in zip(found, said, strict=True))
+
+
+def test_each_claim_of_the_book_is_stated_once():
+    assert list(misstated()) == []
+
+
+def test_the_statement_is_that_of_the_page():
+    lemma = register()["thesis/lemma-2"]
+    assert r"\mathbb E[xx^\top]=I" in lemma.statement
+    assert not re.search(r"\$\$ *\(", "".join(entry.statement for entry in register().values()))
+    assert all(entry.statement.strip() for entry in register().values())
 
 
 # Blocks on pages --------------------------------------------------------------------------------
@@ -238,7 +310,7 @@ def test_a_page_checks_registered_claims_and_each_once(page):
     assert len(found) == len(set(found))
 
 
-def test_a_claim_is_checked_on_some_page_planned_or_told():
+def test_a_claim_is_checked_on_some_page_or_told():
     found = {name for page in pages() for name in checks_in(page.read_text("utf-8"))}
     assert found == {entry.id for entry in register().values() if entry.status == "checked"}
 
@@ -249,19 +321,18 @@ def test_a_claim_is_checked_on_some_page_planned_or_told():
 def test_formulas_stand_between_dollars(tmp_path, words):
     plain, code, good = f"of {words} here", f"of `{words}` here", f"of ${words}$ here"
     for field, text, found in [
-        ("how", plain, ["how"]), ("title", plain, ["title"]), ("how", code, []), ("how", good, []),
+        ("statement", plain, ["statement"]), ("title", plain, ["title"]),
+        ("statement", code, []), ("statement", f"$${words}$$", []), ("title", good, []),
     ]:  # fmt: skip
-        entry = load(tmp_path, {**ENTRY, field: text})["thesis/lemma-1"]
+        entry = load(tmp_path, {"thesis/a": TOLD | {field: text}})["thesis/a"]
         assert [raw.split(":")[0] for raw in raw_formulas(entry)] == found
-    slip = load(tmp_path, {**ENTRY, "erratum": ERRATUM | {"printed": plain}})["thesis/lemma-1"]
-    assert [raw.split(":")[0] for raw in raw_formulas(slip)] == ["printed"]
+    slip = TOLD | {"erratum": ERRATUM | {"printed": plain}}
+    entry = load(tmp_path, {"thesis/a": slip})["thesis/a"]
+    assert [raw.split(":")[0] for raw in raw_formulas(entry)] == ["printed"]
 
 
-def test_no_entry_of_a_written_chapter_has_a_raw_formula():
-    register.cache_clear()
-    written = [entry for entry in register().values() if entry.status != "planned"]
-    assert len(written) > 190
-    assert [(entry.id, *raw_formulas(entry)) for entry in written if [*raw_formulas(entry)]] == []
+def test_no_entry_has_a_raw_formula():
+    assert [(e.id, *raw_formulas(e)) for e in register().values() if [*raw_formulas(e)]] == []
 
 
 BARE = re.compile(r"[≤≥∈‖²³αβγδεζηθκλμνξπρστφχψω]|\b[A-Za-z] ?= ?\d|\b1e-\d|\d ?x ?\d")
@@ -272,7 +343,7 @@ def test_the_errata_quote_no_formula_in_plain_characters():
         told = {"title": claim.title, "statement": claim.statement}
         told |= claim.erratum._asdict() if claim.erratum else {}
         for field, text in told.items():
-            bare = BARE.search(re.sub(r"\$[^$]*\$|`[^`]*`", "", text))
+            bare = BARE.search(FORMULA.sub("", text))
             assert not bare, f"{claim.id}, {field}: {bare[0]}"
 
 
@@ -280,52 +351,3 @@ def test_what_only_a_clone_can_do_ends_in_one_sentence(tmp_path):
     demand_clone("Turning the knobs")  # these tests lie in one
     with pytest.raises(SystemExit, match=r"^Turning the knobs needs a clone of the book, [^.]*\.$"):
         demand_clone("Turning the knobs", tmp_path)
-
-
-def test_no_entry_changed_by_accident():
-    assert changed() == [], (
-        "If it is meant, `make register`; in CHANGELOG.md what a reader notices."
-    )
-
-
-@pytest.mark.parametrize(
-    "forgery",
-    [
-        {"statement": "another"}, {"number": "(2.22)"}, {"kind": "remark"}, {"kind": "narrative"},
-        {"how": "1e-14"}, {"status": "planned"}, {"erratum": None},
-        *({"erratum": register()["thesis/theorem-6"].erratum._replace(**{field: "x"})}
-          for field in ("weight", "grade")),
-    ],
-    ids=str,
-)  # fmt: skip
-def test_an_entry_that_is_forged_is_named(forgery, monkeypatch):
-    entry = register()["thesis/theorem-6"]
-    forged = register() | {entry.id: entry._replace(**forgery)}
-    monkeypatch.setattr("tools.digest.register", lambda: forged)
-    assert changed() == [entry.id]
-
-
-def test_a_formula_that_only_the_page_changes_is_named(monkeypatch):
-    claim = "thesis/theorem-6"
-    for formula in map(digest.plain, digest.FORMULA.findall(register()[claim].statement)):
-        if len(formula) >= digest.SHORTEST and formula in (page := digest.texts()[claim]):
-            slip = page.replace(formula, formula[:-1] + "^3" + formula[-1])
-            with monkeypatch.context() as forged:
-                forged.setitem(digest.texts(), claim, slip)
-                assert changed() == [claim]
-            assert changed() == []
-
-
-@pytest.mark.parametrize("gone", ["thesis/lemma-2", "vidal/known-generalization"])
-def test_an_entry_that_is_gone_is_named(gone, monkeypatch):
-    """One that is checked, or told."""
-    forged = dict(register())
-    del forged[gone]
-    monkeypatch.setattr("tools.digest.register", lambda: forged)
-    assert changed() == [gone]
-
-
-def test_an_entry_that_is_added_is_named(monkeypatch):
-    new = register()["thesis/lemma-2"]._replace(id="thesis/lemma-2b")
-    monkeypatch.setattr("tools.digest.register", lambda: {**register(), new.id: new})
-    assert changed() == [new.id]

@@ -196,16 +196,20 @@ def test_lines_are_found_and_indented_as_they_stand():
     assert "        a = 2\n        b = 1\n" in replaced(text, change)
 
 
+def beside(book, page, fields):
+    (book / f"{page}.md").touch()
+    (book / f"{page}.yml").write_text(f"breaks:\n  thesis/x:\n  - {{{fields}}}\n")
+
+
 def test_a_file_with_a_wrong_field_is_named(tmp_path):
-    (tmp_path / "page.yml").write_text("thesis/x:\n- brake: a\n  in: page\n  replace: a\n  by: b\n")
+    beside(tmp_path, "page", "brake: a, in: page, replace: a, by: b")
     with pytest.raises(ValueError, match=r"page\.yml, thesis/x: fields are"):
         sabotages(tmp_path)
 
 
 def test_sabotages_come_page_by_page_in_whichever_order_files_do(tmp_path, monkeypatch):
     for name in "ab":
-        fields = "break: a, in: page, replace: a, by: b"
-        (tmp_path / f"{name}.yml").write_text(f"thesis/x:\n- {{{fields}}}\n")
+        beside(tmp_path, name, "break: a, in: page, replace: a, by: b")
     listed = sorted(tmp_path.iterdir(), reverse=True)
     monkeypatch.setattr(Path, "rglob", lambda folder, pattern: iter(listed))
     assert [found.page for found in sabotages(tmp_path)] == ["a", "b"]

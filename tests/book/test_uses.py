@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from booksite.references import mentions, source_of
-from booksite.statements import Box, Places
-from runproofs.book.register import BOOK, checks_in, register
+from runproofs.book.pages import checks_in
+from runproofs.book.register import BOOK, on_pages, register
 
 PART = re.compile(
     r"^(?P<fence>`{3,}|:{3,})\{(?P<what>code-cell|prf:\w+|dropdown)\} ?(?P<title>[^\n]*)\n"
@@ -50,15 +50,13 @@ def pages():
 PAGES = pages()
 
 
-def boxes_and_checks(document):
-    return [
-        name if what == "check" else Box(document, name, words.partition("\n")[0])
-        for what, name, words in PAGES[document]
-        if what != "proof"
-    ]
-
-
-PLACES = Places({document: (boxes_and_checks(document), {}) for document in PAGES})
+STATING = {box.label: box.claims for found in on_pages().values() for box in found}
+STATED = {
+    claim: f"{BOOK.name}/{page}"
+    for page, found in on_pages().items()
+    for box in found
+    for claim in box.claims
+}
 
 
 def named(words, document):
@@ -73,11 +71,11 @@ def unsaid(document):
     found, claims = {}, []
     for what, name, words in PAGES[document]:
         if what == "box":
-            claims = [register()[claim] for claim in PLACES.claims.get(name, [])]
+            claims = [register()[claim] for claim in STATING[name]]
             words = words.partition("\n")[2]
         if what == "check":
             claims = []
-        if not claims or any(claim.uses is None for claim in claims):
+        if not claims:
             continue
         said = {claim.id for claim in claims}
         said.update(*(claim.uses for claim in claims), *(claim.mentions for claim in claims))
@@ -99,12 +97,12 @@ def ahead(document):
     """What a statement here rests on, stated on a later page to which no link leads."""
     refs = set(REF.findall(Path(BOOK.parent, f"{document}.md").read_text("utf-8")))
     found = {}
-    for claims in (PLACES.claims.get(name, []) for what, name, _ in PAGES[document]):
-        for claim, used in ((c, u) for c in claims for u in register()[c].uses or ()):
-            place = PLACES.stated.get(used)
-            if place is None or ORDER.index(place.document) <= ORDER.index(document):
+    for claims in (STATING[name] for what, name, _ in PAGES[document] if what == "box"):
+        for claim, used in ((c, u) for c in claims for u in register()[c].uses):
+            place = STATED.get(used)
+            if place is None or ORDER.index(place) <= ORDER.index(document):
                 continue
-            later = Path(BOOK.parent, f"{place.document}.md").read_text("utf-8")
+            later = Path(BOOK.parent, f"{place}.md").read_text("utf-8")
             if not any(f"({ref})=" in later for ref in refs):
                 found.setdefault(claim, []).append(used)
     return found
@@ -117,21 +115,21 @@ def test_a_page_leads_to_later_ones_on_which_its_statements_rest(document):
 
 def test_a_silent_use_of_a_later_page_is_found(monkeypatch):
     document, later = "book/ch1_preliminaries/learning", "thesis/theorem-16"
-    claim = next(c for c, box in PLACES.stated.items() if box.document == document)
-    uses = (*(register()[claim].uses or ()), later)
+    claim = next(claim for claim, place in STATED.items() if place == document)
+    uses = (*register()[claim].uses, later)
     monkeypatch.setitem(register(), claim, register()[claim]._replace(uses=uses))
     assert later in ahead(document)[claim]
 
 
 def entered():
-    return {entry.id: entry.uses for entry in register().values() if entry.uses is not None}
+    return {entry.id: entry.uses for entry in register().values()}
 
 
 def test_only_registered_claims_are_used_and_none_its_own():
     for entry in register().values():
-        both = {*(entry.uses or ()), *entry.mentions}
+        both = {*entry.uses, *entry.mentions}
         assert both <= register().keys(), entry.id
-        assert len(both) == len(entry.uses or ()) + len(entry.mentions), entry.id
+        assert len(both) == len(entry.uses) + len(entry.mentions), entry.id
         assert entry.id not in both
 
 

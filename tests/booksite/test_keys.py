@@ -60,6 +60,7 @@ assert register.BOOK == root / "book"
 pages = {path.stem: path for path in register.BOOK.glob("*.md")}
 
 def now():
+    register.beside.cache_clear()
     register.register.cache_clear()
     sabotage.sabotages.cache_clear()
     return keys.keys(pages)
@@ -100,11 +101,11 @@ EDITS = [  # what is edited, from what, to what, and the pages that then run
     ("lib/runproofs/reproductions/ch1.py", "1", "2", {"every"} | BLIND),
     ("lib/runproofs/reproductions/ch2.py", "", "x = 1", {"every"} | BLIND),
     ("lib/runproofs/d.py", "", "x = 1", BLIND),
-    ("book/claims/ch2.yml", "title: Ours", "title: Mine",
+    ("book/ch2/ours.yml", "title: Ours", "title: Mine",
      {"ours", "counts"} | COMPUTED | READERS),
-    ("book/claims/ch2.yml", "title: Other", "title: Another",
+    ("book/ch2/ours.yml", "title: Other", "title: Another",
      {"other", "counts"} | COMPUTED | READERS),
-    ("book/sabotage/ours.yml", "halve it", "double it", {"ours"} | COMPUTED | READERS),
+    ("book/ch2/ours.yml", "halve it", "double it", {"ours"} | COMPUTED | READERS),
     ("book/results/figure-0-1.npz", "first", "second", {"stored", "every", "by_name"} | READERS),
     ("book/results/figure-0-2.npz", "", "new", READERS),
     ("book/results/figure-0-1.yml", "", "of: us", {"stored", "every", "by_name"} | READERS),
@@ -126,18 +127,18 @@ def test_one_edit_of_each_kind_runs_the_pages_that_it_reaches(tmp_path):
     (library / "reproductions").mkdir()
     for name, text in MODULES.items():
         (library / f"{name}.py").write_text(text, "utf-8")
-    for folder in ("claims", "sabotage", "results", ".ipynb_checkpoints"):
+    for folder in ("ch2", "results", ".ipynb_checkpoints"):
         (book / folder).mkdir(parents=True)
     for name, code in PAGES.items():
         page = f"# {name}\n\n```{{code-cell}}\n{code}\n```\n"
         (book / f"{name}.md").write_text(page, "utf-8")
-    entries = yaml.safe_load((BOOK / "claims" / "ch2.yml").read_text("utf-8"))
+    entry = {"section": "2", "kind": "lemma", "statement": "It holds."}
     titles = {OURS: "Ours", OTHER: "Other"}
-    chosen = [entry | {"title": titles[entry["id"]]} for entry in entries if entry["id"] in titles]
-    (book / "claims" / "ch2.yml").write_text(yaml.safe_dump(chosen), "utf-8")
-    shutil.copy(BOOK / "claims" / "schema.json", book / "claims")
-    wrong = {OURS: [{"break": "halve it", "in": "page", "replace": "a", "by": "b"}]}
-    (book / "sabotage" / "ours.yml").write_text(yaml.safe_dump(wrong), "utf-8")
+    claims = {name: entry | {"number": name, "title": title} for name, title in titles.items()}
+    breaks = {OURS: [{"break": "halve it", "in": "page", "replace": "a", "by": "b"}]}
+    parts = yaml.safe_dump({"claims": claims, "breaks": breaks})
+    (book / "ch2" / "ours.yml").write_text(parts, "utf-8")
+    (book / "ch2" / "ours.md").write_text("# Beside it\n", "utf-8")
     (book / "results" / "figure-0-1.npz").write_text("first", "utf-8")
     (book / "numbers.csv").write_text("1", "utf-8")
 

@@ -17,6 +17,7 @@ kernelspec: {name: python3}
 BOX = """
 ::::{{prf:theorem}} {number}: a statement
 :label: {label}
+:claim: {claim}
 So it is.
 ::::
 
@@ -64,7 +65,7 @@ def test_a_claim_leads_to_its_statement_and_knows_what_it_rests_on(book):
 
 def test_the_table_says_the_same_as_the_picture(book):
     picture, _, table = book["all"].partition('<details class="claim-map-table">')
-    assert picture.count("<rect ") == table.count("<tr id=") == len(uses.entered())
+    assert picture.count("<rect ") == table.count("<tr id=") == len(register())
     (row,) = re.findall(r'<tr id="map-thesis-theorem-4".*?</tr>', table)
     cells = re.findall(r"<td>(.*?)</td>", row)
     assert cells[3] == '<a href="#map-thesis-theorem-1">Theorem 1</a>'
@@ -79,7 +80,7 @@ def test_lines_run_from_box_to_box_and_words_stand_in_them(book):
     assert all(left < x < left + w and y < foot < y + h for left, y, w, h, x, foot in boxes)
     assert all(abs(2 * x - 2 * left - w) <= 2 for left, _, w, _, x, _ in boxes)
     lines = re.findall(r'<path data-e="(\d+) (\d+)" d="M(\S+) (\S+)C(\S+ ){5}(\S+)"/>', picture)
-    assert len(lines) == sum(len(entry.uses) for entry in uses.entered())
+    assert len(lines) == sum(len(entry.uses) for entry in register().values())
     for used, user, x, y, *_, end in lines:
         first, last = boxes[int(used)], boxes[int(user)]
         assert abs(float(x) - first[4]) <= 1
@@ -91,7 +92,7 @@ def test_lines_run_from_box_to_box_and_words_stand_in_them(book):
 def test_the_filters_offer_what_occurs(book):
     found = dict(re.findall(r'<select name="(\w+)" aria-label="\w+">(.*?)</select>', book["all"]))
     for name, options in found.items():
-        values = [getattr(entry, name) for entry in uses.entered()]
+        values = [getattr(entry, name) for entry in register().values()]
         offered = re.findall('<option value="(.*?)">', options)
         assert offered[0] == ""
         assert sorted(offered[1:]) == sorted(set(values))
@@ -99,7 +100,7 @@ def test_the_filters_offer_what_occurs(book):
 
 
 def test_a_chapter_has_its_part_and_each_first_page_one(book):
-    chapter = [entry for entry in uses.entered() if entry.chapter == "ch2"]
+    chapter = [entry for entry in register().values() if entry.chapter == "ch2"]
     assert book["index"].count("<rect ") == len(chapter)
     found = [
         (chapter, path.name)
@@ -123,7 +124,7 @@ def test_the_script_comes_with_a_map_only(book):
 
 
 def test_what_rests_on_a_claim_is_drawn_below_it():
-    entries = [entry for entry in uses.entered() if entry.chapter == "ch2"]
+    entries = [entry for entry in register().values() if entry.chapter == "ch2"]
     rows = drawn.layers(entries)
     level = {name: k for k, row in enumerate(rows) for name in row}
     assert sorted(level) == sorted(entry.id for entry in entries)

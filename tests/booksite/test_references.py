@@ -22,6 +22,7 @@ Theorem 6 comes before Lemma 2, and (2.2) with `Lemma 2` in code.
 
 ::::{prf:theorem} Theorem 6: the equalized optimum
 :label: t6
+:claim: thesis/theorem-6
 By Theorem 6 itself, and Lemma 2.
 ::::
 
@@ -31,6 +32,7 @@ with claim("thesis/theorem-6"): pass
 
 ::::{prf:lemma} Lemma 2, (2.2): the explicit regularizer
 :label: l2
+:claim: thesis/lemma-2, thesis/equation-2.2
 So it is.
 ::::
 
@@ -102,11 +104,18 @@ def test_the_line_at_which_something_unfolds_has_no_link():
 
 
 def test_a_preview_has_the_statement_with_its_formulas():
-    shown = preview(register()["thesis/equation-2.2"])
-    assert "<b>(2.2)</b>" in shown or "<b>Equation 2.2</b>" in shown
-    assert r'<span class="math">\(' in shown
-    assert "$" not in shown
-    assert not [e.id for e in register().values() if "$" in preview(e)]
+    labels = {"sec:landscape": ("page", "anchor", "The landscape")}
+    domain = SimpleNamespace(equations={"tl-problem": ("page", 7)}, labels=labels, citations=[])
+    env = SimpleNamespace(get_domain=lambda name: domain, domains={})
+    app = SimpleNamespace(env=env)
+    shown = preview(app, register()["thesis/equation-2.2"])
+    assert "<b>(2.2)</b>" in shown
+    assert r'<span class="math inline">\(' in shown
+    assert r'<div class="math block">' in shown
+    assert "Problem (7)" in preview(app, register()["thesis/theorem-5"])
+    assert "The landscape" in preview(app, register()["thesis/contribution-1-path-norm"])
+    for entry in register().values():
+        assert not re.search(r"[$`]|\{(eq|ref|cite)\}", preview(app, entry)), entry.id
 
 
 def test_pages_are_written_again_where_a_claim_has_moved(monkeypatch):

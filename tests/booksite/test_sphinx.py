@@ -3,7 +3,6 @@
 import re
 import shutil
 import time
-from pathlib import Path
 from types import SimpleNamespace
 
 import joblib
@@ -105,25 +104,13 @@ def built(folder):
 
 @pytest.fixture(scope="module")
 def build(tmp_path_factory):
-    """A book in which one claim, which has an erratum, is planned."""
-    claims = dict(back_matter.register())
-    planned = claims["helmbold-long/theorem-5"]
-    assert planned.needs_counterexample
-    claims[planned.id] = planned._replace(status="planned")
-    with pytest.MonkeyPatch.context() as patch:
-        for module in (back_matter, ledger):
-            patch.setattr(module, "register", lambda: claims)
-        return built(tmp_path_factory.mktemp("book"))
+    return built(tmp_path_factory.mktemp("book"))
 
 
 def test_an_unknown_claim_is_a_warning_in_a_block_and_in_prose(build):
     assert "'thesis/equation-2.99' is not in the register" in build[0]
     assert "'thesis/theorem-99' is not in the register of claims" in build[0]
     assert "'thesis/theorem-6' is not in" not in build[0]
-
-
-def test_a_planned_claim_that_is_checked_is_a_warning(build):
-    assert "'helmbold-long/theorem-5' is checked here, but the register says planned" in build[0]
 
 
 def test_a_claim_that_lost_its_check_is_a_warning(build):
@@ -148,7 +135,7 @@ def entry_of(html, slug):
     return re.search(pattern, html, re.S)[0]
 
 
-def test_the_ledger_has_every_claim_and_states_no_planned_one(build):
+def test_the_ledger_has_every_claim(build):
     html = build[1]
     line = re.search(r'<div class="claim" id="claim-thesis-theorem-6".*?</div>', html, re.S)[0]
     assert 'data-kind="theorem" data-status="checked" data-about="erratum"' in line
@@ -156,9 +143,6 @@ def test_the_ledger_has_every_claim_and_states_no_planned_one(build):
     entry = entry_of(html, "thesis-theorem-6")
     assert 'href="#claim-thesis-theorem-6" title="Link to this claim"' in entry
     assert "Every global minimum" in entry
-    planned = entry_of(html, "helmbold-long-theorem-5")
-    assert "planned" in planned
-    assert "checked on" not in planned
 
 
 def test_the_errata_show_written_chapters_by_weight(build):
@@ -167,7 +151,6 @@ def test_the_errata_show_written_chapters_by_weight(build):
     assert 'id="erratum-thesis-theorem-6"' in majors
     assert 'id="erratum-thesis-contribution-2' in questions
     assert 'id="erratum-thesis-equation-2-4"' in typos
-    assert "erratum-helmbold-long-theorem-5" not in build[1]  # planned here
 
 
 def test_every_erratum_shows_what_is_printed_and_its_evidence(build):
@@ -205,8 +188,8 @@ def test_the_errata_stand_in_the_order_of_the_text_and_are_counted(build):
 def test_a_narrative_is_told_and_a_slip_of_wording_is_a_line(tmp_path, monkeypatch):
     slip = Erratum("certain", "wording", "an *upper* bound", "a problem", "a lower bound", "")
     claims = dict(back_matter.register())
-    told = claims["thesis/lemma-2"]._replace(kind="narrative", status="told", erratum=slip)
-    checked_narrative = claims["thesis/equation-2.1"]._replace(kind="narrative", status="told")
+    told = claims["thesis/lemma-2"]._replace(kind="narrative", erratum=slip)
+    checked_narrative = claims["thesis/equation-2.1"]._replace(kind="narrative")
     claims |= {told.id: told, checked_narrative.id: checked_narrative}
     for module in (back_matter, ledger):
         monkeypatch.setattr(module, "register", lambda: claims)
@@ -408,19 +391,15 @@ def test_a_picture_without_words_is_a_warning(monkeypatch):
     assert said == [f"an image without alt text: {k}.png" for k in (0, 1, 3)]
 
 
-def test_the_digest_of_the_register_is_of_its_files_in_whichever_order(tmp_path, monkeypatch):
-    for name in "ab":
-        (tmp_path / f"{name}.yml").write_text(name)
-    listed = sorted(tmp_path.iterdir())
-
+def test_all_pages_are_read_again_when_the_register_or_a_statement_changes(monkeypatch):
     def digest():
         config = SimpleNamespace()
         outputs.note_register(None, config)
         return config.book_register
 
-    monkeypatch.setattr(Path, "glob", lambda folder, pattern: listed)
     before = digest()
-    listed.reverse()
     assert digest() == before
-    (tmp_path / "a.yml").write_text("c")
-    assert digest() != before
+    for name in ("register", "on_pages"):
+        with monkeypatch.context() as forged:
+            forged.setattr(outputs, name, lambda: {})
+            assert digest() != before

@@ -8,7 +8,8 @@ import pytest
 
 from booksite import routes, statements
 from booksite.statements import numbers
-from runproofs.book.register import BOOK, checks_in, register
+from runproofs.book.pages import checks_in
+from runproofs.book.register import BOOK, register
 
 BOX = re.compile(r"^:{3,}\{prf:(?!proof)[a-z]+\} (.+)$", re.M)
 SHOWN = ("equation", "figure", "table")  # which need no box
@@ -64,59 +65,20 @@ def test_what_another_process_has_read_is_taken_over(part):
     assert kept(env) == {"first": 1, "again": 2, "second": 2}
 
 
-@pytest.fixture
-def places():
-    """Of a book of four pages in two folders; where a page has several boxes, the last fits."""
+def test_a_box_leads_to_what_it_states_or_to_what_needs_it():
+    def box(label, *claims, leads_to=""):
+        return statements.Box("a/one", label, "A title", claims, leads_to)
 
-    def box(document, label, title):
-        return statements.Box(document, label, title)
-
-    told = next(entry for entry in register().values() if entry.status == "told" and entry.number)
-    pages = {
-        "a/one": [
-            box("a/one", "six", "Theorem 6 and (2.14): the optimum"),
-            box("a/one", "alone", "Theorem 6: its number alone, which fits no better"),
-            "thesis/theorem-6",
-            "no claim of the register",
-            box("a/one", "way", "On our road"),
-            box("a/one", "norm", "A squared path norm"),
-            "thesis/equation-2.3",
-            box("a/one", "between", "Unheard of"),
-            "thesis/lemma-2",
-            box("a/one", "end", "Nothing follows"),
-        ],
-        "a/two": [box("a/two", "lemmas", "Lemmas 2 and 3: two of them")],
-        "b/one": [box("b/one", "other", "Lemma 2: of another folder"), "thesis/theorem-1"],
-        "b/two": [box("b/two", "told", f"{told.number}: as it is told")],
-    }
+    boxes = [box("two", "thesis/one", "thesis/two"), box("way", leads_to="thesis/one")]
     card = statements.Card("b/one", "<p>", "")
-    found = {
-        name: (items, {"slug": [card]} if name > "a/two" else {}) for name, items in pages.items()
-    }
-    return statements.Places(found), told.id, pages
-
-
-def test_a_box_states_the_claims_of_its_number_or_its_words(places):
-    found, told, _ = places
+    found = statements.Places({"a/one": (boxes, {}), "b/one": ([], {"slug": [card]}),
+                               "b/two": ([], {"slug": [card]})})  # fmt: skip
     assert {claim: box.label for claim, box in found.stated.items()} == {
-        "thesis/theorem-6": "alone",
-        "thesis/equation-2.3": "norm",
-        "thesis/lemma-2": "lemmas",
-        told: "told",
+        "thesis/one": "two",
+        "thesis/two": "two",
     }
-    assert found.claims["norm"] == ["thesis/equation-2.3"]
+    assert [box.leads() for box in found.boxes["a/one"]] == [
+        ["thesis/one", "thesis/two"],
+        ["thesis/one"],
+    ]
     assert len(found.cards["slug"]) == 2
-
-
-def test_a_box_that_is_left_goes_with_the_next_check_of_its_page(places):
-    found, _, pages = places
-    assert found.beside == {
-        "six": "thesis/theorem-6",
-        "way": "thesis/equation-2.3",
-        "between": "thesis/lemma-2",
-        "other": "thesis/theorem-1",
-    }
-    boxes = [item for items in pages.values() for item in items if not isinstance(item, str)]
-    leads = {box.label: found.of(box) for box in boxes}
-    assert leads["norm"] == leads["way"] == ["thesis/equation-2.3"]
-    assert leads["end"] == []

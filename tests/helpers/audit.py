@@ -1,7 +1,7 @@
 """Runs a page of the book, and prints as JSON what it really reached: `python audit.py page.md`.
 
 modules: of the library, imported. files: of the project, opened, and folders, listed; but for the
-library's programs and the register's files, of which it prints the entries: claims and broken.
+library's programs and the files beside pages, of which it prints the entries: claims and broken.
 """
 
 import json
@@ -52,6 +52,8 @@ def asked(claim):
 
 
 sabotage.invitations = asked
+sabotage.sabotages()
+seen["files"].clear()  # of what was read for the register
 
 before = set(sys.modules)
 path = Path(sys.argv[1]).resolve()
@@ -64,7 +66,7 @@ for cell in cells:
     exec(compile(cell, "<cell>", "exec"), names)
 
 BOOK = register.BOOK
-known = [Path(__file__), Path(register.__file__).parents[1], BOOK / "claims", BOOK / "sabotage"]
+known = [Path(__file__), Path(register.__file__).parents[1]]
 known += [Path(sysconfig.get_path(kind)) for kind in ("purelib", "platlib")]
 known += [Path(matplotlib.get_configdir()), Path(matplotlib.get_cachedir())]
 seen["files"] = {

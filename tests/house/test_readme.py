@@ -1,4 +1,4 @@
-"""The README says what the register, the first page and CITATION.cff say."""
+"""The README says what the first page and CITATION.cff say."""
 
 import html
 import re
@@ -7,22 +7,10 @@ import pytest
 import yaml
 
 from runproofs.book.register import BOOK, counts
-from tools.readme import FINISHED, renewed
 
 README = (BOOK.parent / "README.md").read_text("utf-8")
 PAGE = (BOOK / "index.md").read_text("utf-8")
 CITATION = yaml.safe_load((BOOK.parent / "CITATION.cff").read_text("utf-8"))
-
-
-def test_what_is_finished_is_what_the_register_counts():
-    finished = FINISHED.format(**counts())
-    assert finished in README.splitlines(), "The counts are old: make readme writes them."
-    assert renewed(README) == README
-
-
-def test_old_counts_are_written_anew():
-    old = re.sub(r"(?<=Of )\d+(?= registered)", "7", README)
-    assert old != README == renewed(old)
 
 
 def test_the_first_page_counts_the_same():

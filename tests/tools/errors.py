@@ -12,7 +12,8 @@ the page runs.
 An error is *seen* if a positive row of a card turns red. If not, it is *loud* where an assert or an
 exception tells; *unseen* where it changes what a positive row compares; else it *reaches nothing*.
 The rate is seen / (seen + unseen); the command fails if it is too low. An unseen error that is
-looked into and right to stay so has its name and a reason in book/errors, and does not count.
+looked into and right to stay so has its name and a reason beside the page, in page.yml
+(`accepted`), and does not count.
 """
 
 import ast
@@ -52,7 +53,6 @@ from tools.planting import (
     scalar,
 )
 
-EXPLAINED = BOOK / "errors"
 POSITIVE = ("equal", "at_most", "below", "apart", "distinct", "holds", "within")  # of a Row
 REASONS = ("the claim stays true: ", "equivalent: ", "unseen: ")  # how an explanation begins
 # What no formula depends on, though a number: counts of trials and the like.
@@ -503,12 +503,12 @@ def outcome(answer, rows: dict) -> tuple[str, list[str]]:
 
 
 def explanations(page: str) -> dict[str, str]:
-    """The reasons by name, of book/errors/<page>.yml; ValueError for one that is none."""
-    path = EXPLAINED / f"{page}.yml"
-    found = yaml.safe_load(path.read_text("utf-8")) if path.exists() else {}
+    """The reasons by name, `accepted` beside the page; ValueError for one that is none."""
+    path = BOOK / f"{page}.yml"
+    found = yaml.safe_load(path.read_text("utf-8")).get("accepted", {}) if path.exists() else {}
     for name, reason in found.items():
         if not reason.startswith(REASONS):
-            raise ValueError(f"{path.name}, {name!r}: a reason begins with one of {REASONS}.")
+            raise ValueError(f"{page}.yml, {name!r}: a reason begins with one of {REASONS}.")
     return found
 
 

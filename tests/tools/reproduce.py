@@ -31,8 +31,8 @@ from tqdm import tqdm
 
 from booksite.animations import FRAMES
 from helpers.stored import TIMES, spreads
-from runproofs.book.pages import cells
-from runproofs.book.register import checks_in, register
+from runproofs.book.pages import cells, checks_in
+from runproofs.book.register import register
 
 KernelManager.transport_encryption.default_value = "auto"  # else each kernel complains
 

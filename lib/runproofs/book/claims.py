@@ -88,10 +88,8 @@ class Check:
         if all(verdict.control for verdict in verdicts):
             yield "there is no positive row"
         controls = any(verdict.control for verdict in verdicts)
-        if not controls and not self.claim.no_control:
+        if not controls:
             yield "there is no control"
-        if controls and self.claim.no_control:
-            yield "there is a control, and the register says why there is none"
         printed = any(verdict.as_printed for verdict in verdicts)
         if self.claim.needs_counterexample and not printed:
             yield "its certain erratum has no row marked as_printed"
@@ -167,7 +165,9 @@ def claim(identifier: str, tol: float = 0.0) -> Check:
     page and not checked; leaving the block raises `ClaimFailed` as the module's first lines say.
     """
     if identifier not in register():
-        raise KeyError(f"{identifier!r} is not in the register of claims (book/claims).")
+        raise KeyError(
+            f"{identifier!r} is not in the register of claims (page.yml, beside a page)."
+        )
     entry = register()[identifier]
     if entry.kind == "narrative":
         raise ValueError(f"{identifier!r} is a narrative: told, and not checked by a block.")

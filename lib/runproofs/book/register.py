@@ -1,10 +1,22 @@
-"""The register of claims: every numbered statement of the sources, in `book/claims/*.yml`.
+"""The register of claims: all numbered statements of the sources, and ours.
 
-An installed copy of the library has no clone of the book around it; it carries what its functions
-read, the folders `claims`, `sabotage` and `results` (see pyproject.toml).
+A claim is stated in a box of a page, `page.md` (`:claim: thesis/lemma-2`). The file beside it,
+`page.yml`, has what the statement does not say:
+
+    claims:    # how the source numbers it, what it rests on, and what is wrong in its print
+      thesis/lemma-2:
+        number: Lemma 2
+        section: "2.0"
+        kind: lemma
+        uses: [thesis/equation-2.1]
+        title: The explicit regularizer
+    breaks:    # wrong versions, which its check must notice (sabotage.py)
+    accepted:  # of the errors that a program plants, those that no row has to see, with reasons
+
+What no box states has its `statement` there, too. An installed copy of the library has no pages; it
+carries these files and the stored results (see pyproject.toml).
 """
 
-import ast
 import json
 import re
 import sys
@@ -16,11 +28,11 @@ from typing import NamedTuple
 import fastjsonschema
 import yaml
 
-from .pages import cells
+from .pages import Box, boxes
 
 CARRIED = Path(__file__).resolve().parents[1] / "_book"
 BOOK = CARRIED if CARRIED.exists() else Path(__file__).resolve().parents[3] / "book"
-SCHEMA = BOOK / "claims" / "schema.json"
+SCHEMA = Path(__file__).with_name("claim.schema.json")
 CHAPTERS = {
     "ch1": "Chapter 1: preliminaries",
     "ch2": "Chapter 2: shallow linear networks",
@@ -31,7 +43,9 @@ CHAPTERS = {
     "vidal": "Companion: homogeneous networks",
     "helmbold-long": "Companion: surprising properties of dropout",
 }
-STATUSES = ("checked", "told", "planned")
+FOLDERS = {"ch7_open_problems": "ch6", "homogeneous": "vidal", "surprises": "helmbold-long"}
+PARTS = {"claims", "breaks", "accepted"}
+STATUSES = ("checked", "told")
 AUTHORS = {"vidal": "Vidal, ", "helmbold-long": "Helmbold and Long, "}
 
 
@@ -58,10 +72,8 @@ class Erratum(NamedTuple):
 class Claim(NamedTuple):
     """One entry of the register.
 
-    `uses` are the ids of the claims on which its statement or its proof rests, None until somebody
-    has entered them; `mentions`, those that the proof names and does not use. `status` is `planned`
-    until its chapter is written; then `told` for a narrative, which no block can check, and
-    `checked` for everything else.
+    `uses` are the ids of the claims on which its statement or its proof rests; `mentions`, those
+    that the proof names and does not use. `told`: the words of what no box states.
     """
 
     id: str
@@ -69,14 +81,11 @@ class Claim(NamedTuple):
     section: str
     kind: str
     title: str
-    statement: str
-    how: str
     erratum: Erratum | None
     chapter: str
-    status: str
-    no_control: str = ""
-    uses: tuple[str, ...] | None = None
+    uses: tuple[str, ...] = ()
     mentions: tuple[str, ...] = ()
+    told: str = ""
 
     @property
     def slug(self) -> str:
@@ -94,10 +103,27 @@ class Claim(NamedTuple):
         return AUTHORS.get(self.source, "") + self.number
 
     @property
+    def status(self) -> str:
+        """`told` for a narrative, which no block can check, and `checked` for everything else."""
+        return "told" if self.kind == "narrative" else "checked"
+
+    @property
+    def statement(self) -> str:
+        """What it states, in Markdown, whose displays have no labels; "" where there are no pages.
+
+        Cost: at the first call one reading of all pages.
+        """
+        box = stated().get(self.id)
+        return re.sub(r"^\$\$ *\([\w:-]+\)$", "$$", box.text, flags=re.M) if box else self.told
+
+    @property
     def needs_counterexample(self) -> bool:
         """Whether what is printed is certainly wrong, so that a control must run it."""
         slip = self.erratum
         return bool(slip) and slip.grade == "certain" and slip.weight != "wording"
+
+
+# What stands beside the pages ---------------------------------------------------------------------
 
 
 class _Loader(yaml.CSafeLoader):
@@ -113,58 +139,128 @@ class _Loader(yaml.CSafeLoader):
         return super().construct_mapping(node, deep)
 
 
+def order(book: Path) -> list[str]:
+    """The pages (from `book/`, without suffix) in the order of the table of contents."""
+    toc = book.parent / "_toc.yml"
+    listed = re.findall(r"file: book/(\S+)", toc.read_text("utf-8")) if toc.exists() else []
+    return [page.removesuffix(".md") for page in listed]
+
+
+@cache
+def beside(book: Path = BOOK) -> dict[str, dict]:
+    """What stands beside each page that has something there: its PARTS, in the book's order.
+
+    Raises ValueError, naming the file, on one that is broken or has another part, and on one
+    beside which there is no page.
+    """
+    files = {
+        path.relative_to(book).with_suffix("").as_posix(): path
+        for path in sorted(book.rglob("*.yml"))
+        if path.name != "routes.yml" and path.parent.name != "results"
+    }
+    listed = [page for page in order(book) if page in files]
+    found = {}
+    for page in dict.fromkeys([*listed, *files]):
+        path = files[page]
+        try:
+            parts = yaml.load(path.read_text("utf-8"), Loader=_Loader)
+        except yaml.YAMLError as error:
+            raise ValueError(f"{path}: {error}") from None
+        if not (
+            isinstance(parts, dict) and parts and all(isinstance(p, dict) for p in parts.values())
+        ):
+            raise ValueError(f"{path} has none of the parts {sorted(PARTS)}.")
+        if parts.keys() > PARTS or parts.keys() - PARTS:
+            raise ValueError(
+                f"{path} has a part {min(parts.keys() - PARTS)!r}, not of {sorted(PARTS)}."
+            )
+        if book != CARRIED and not path.with_suffix(".md").exists():
+            raise ValueError(f"{path} stands beside no page.")
+        found[page] = parts
+    return found
+
+
 @cache
 def _schema() -> Callable:
     return fastjsonschema.compile(json.loads(SCHEMA.read_text("utf-8")))
 
 
-def _entries(path: Path) -> Iterator[Claim]:
-    """The claims of one file; ValueError names the file and the entry with what is wrong."""
-    try:
-        listed = yaml.load(path.read_text("utf-8"), Loader=_Loader)
-    except yaml.YAMLError as error:
-        raise ValueError(f"{path}: {error}") from None
-    if not (isinstance(listed, list) and listed):
-        raise ValueError(f"{path} is not a list of claims.")
-    for fields in listed:
-        name = fields.get("id", "an entry without id") if isinstance(fields, dict) else fields
+def _entries(page: str, listed: dict) -> Iterator[Claim]:
+    """The claims of one page; ValueError names it and the entry with what is wrong."""
+    folder = page.rpartition("/")[0].rpartition("/")[2]
+    chapter = FOLDERS.get(folder, folder.partition("_")[0])
+    for name, fields in listed.items():
         try:
-            _schema()(fields, name_prefix=str(name))
+            _schema()({"id": name, **(fields or {})}, name_prefix=str(name))
         except fastjsonschema.JsonSchemaValueException as error:
-            raise ValueError(f"{path}: {error.message}, but it is {error.value!r}.") from None
-        erratum = fields["erratum"] and Erratum(**fields["erratum"])
-        told = "told" if fields["kind"] == "narrative" else "checked"
-        defaults = {"how": "", "status": told, "chapter": path.stem.removeprefix("beyond-")}
-        lists = {name: tuple(fields[name]) for name in ("uses", "mentions") if name in fields}
-        yield Claim(**defaults | fields | lists | {"erratum": erratum})
+            raise ValueError(f"{page}.yml: {error.message}, but it is {error.value!r}.") from None
+        if chapter not in CHAPTERS:
+            raise ValueError(f"{page}.yml: {name}: claims belong to a chapter or a companion.")
+        erratum = Erratum(**fields["erratum"]) if "erratum" in fields else None
+        told = fields.get("statement", "")
+        lists = {key: tuple(fields.get(key, ())) for key in ("uses", "mentions")}
+        words = {key: fields[key] for key in ("number", "section", "kind", "title")}
+        yield Claim(name, **words, **lists, erratum=erratum, chapter=chapter, told=told)
 
 
 @cache
-def register(folder: Path = BOOK / "claims") -> dict[str, Claim]:
-    """All claims by id, in the order of the sources.
+def register(book: Path = BOOK) -> dict[str, Claim]:
+    """All claims by id, chapter by chapter, in the order of the pages.
 
-    Raises ValueError, naming the file and the entry, on a file that is empty, broken or of no
-    chapter, on an entry that does not fit the schema, on an id (or its anchor) that occurs twice,
-    and on a number that a source (of ours: a chapter) has twice, unless it says "unnumbered".
-    Cost: one parse of some 700 kB, then cached.
+    Raises ValueError, naming the page and the entry, on what `beside` refuses, on an entry that
+    does not fit the schema, on an id (or its anchor) that occurs twice, and on a number that a
+    source (of ours: a chapter) has twice, unless it says "unnumbered".
+    Cost: one parse of some 600 kB, then cached.
     """
-    paths = [folder / f"{part}{chapter}.yml" for chapter in CHAPTERS for part in ("", "beyond-")]
-    for path in folder.glob("*.yml"):
-        if path not in paths:
-            raise ValueError(f"{path} belongs to no chapter.")
-    claims, taken = {}, set()
-    for path in filter(Path.exists, paths):
-        for found in _entries(path):
-            places = [found.slug]
-            if "unnumbered" not in found.number:
-                ours = found.chapter if found.source == "beyond" else ""
-                places.append((found.source, ours, found.number))
+    found, taken = {chapter: {} for chapter in CHAPTERS}, set()
+    for page, parts in beside(book).items():
+        for entry in _entries(page, parts.get("claims", {})):
+            places = [entry.slug]
+            if "unnumbered" not in entry.number:
+                ours = entry.chapter if entry.source == "beyond" else ""
+                places.append((entry.source, ours, entry.number))
             for place in places:
                 if place in taken:
-                    raise ValueError(f"{path}: {found.id}: {place} occurs twice in the register.")
+                    raise ValueError(
+                        f"{page}.yml: {entry.id}: {place} occurs twice in the register."
+                    )
                 taken.add(place)
-            claims[found.id] = found
-    return claims
+            found[entry.chapter][entry.id] = entry
+    return {name: entry for entries in found.values() for name, entry in entries.items()}
+
+
+# What stands on the pages -------------------------------------------------------------------------
+
+
+@cache
+def on_pages(book: Path = BOOK) -> dict[str, list[Box]]:
+    """The boxes of each page that has some (from `book/`, without suffix)."""
+    pages = {
+        path.relative_to(book).with_suffix("").as_posix(): boxes(path.read_text("utf-8"))
+        for path in sorted(book.rglob("*.md"))
+    }
+    return {page: found for page, found in pages.items() if found}
+
+
+@cache
+def stated(book: Path = BOOK) -> dict[str, Box]:
+    """The box of each claim that has one."""
+    return {name: box for found in on_pages(book).values() for box in found for name in box.claims}
+
+
+def misstated(book: Path = BOOK) -> Iterator[str]:
+    """Sentences on boxes that lead to no claim, and on claims that are stated twice, or nowhere."""
+    known, seen = register(book), {name for name, entry in register(book).items() if entry.told}
+    for page, found in on_pages(book).items():
+        for box in found:
+            leads = box.claims or [box.leads_to]
+            if unknown := [name for name in leads if name not in known]:
+                yield f"{page}.md: {box.title!r} states {unknown[0]!r}, which no page.yml has."
+            yield from (
+                f"{page}.md: {name} is stated twice." for name in box.claims if name in seen
+            )
+            seen |= {*box.claims}
+    yield from (f"{name} has neither a box nor a statement." for name in known if name not in seen)
 
 
 def counts() -> dict[str, int]:
@@ -180,74 +276,7 @@ def counts() -> dict[str, int]:
         "companions": len({e.source for e in checked} & {"vidal", "helmbold-long"}),
         "registered": len(entries),
         "checked": len(checked),
-        "told": sum(entry.status == "told" for entry in entries),
+        "told": len(entries) - len(checked),
         "beyond": sum(entry.source == "beyond" for entry in checked),
         "errata": sum(entry.needs_counterexample for entry in checked),
     }
-
-
-RAW = re.compile(
-    r"\|\||_\{|\^\{|\b[A-Za-z]\^[\dT*]|[A-Za-z]_[a-z0-9]\b|<=|>=|\bsqrt\b"
-    r"|\b(alpha|epsilon|kappa|lambda|nu|rho|sigma|theta)\b"
-)
-
-
-def raw_formulas(entry: Claim) -> Iterator[str]:
-    """The fields of an entry that have a formula between no dollar signs, and not as code."""
-    fields = {"title": entry.title, "statement": entry.statement, "how": entry.how}
-    if entry.erratum:
-        fields |= entry.erratum._asdict()
-    for name, text in fields.items():
-        if found := RAW.search(re.sub(r"\$[^$]*\$|`[^`]*`", "", text)):
-            yield f"{name}: {found[0]}"
-
-
-NOT_RUN = re.compile(r"skip-execution|nbval-skip|raises-exception|nbval-raises|nbval-ignore")
-NOT_TESTED = re.compile(r"#.*(NBVAL_|PYTEST_VALIDATE)")  # comments that nbval obeys
-
-
-def checks_in(page: str) -> list[str]:
-    """The ids of the `with claim("...")` blocks in the code cells of a MyST page, in order.
-
-    Only what runs at each build counts, and can fail it: a block at the top of a cell, not in a
-    function, a condition, a loop or a `try`, with no other manager that might swallow its failure,
-    and not in a cell that is skipped or may fail. Raises ValueError for a cell with "claim" that
-    Python cannot read, and where `claim` is another than that of `runproofs.book.claims`.
-    """
-    found, bound = [], False
-    for cell in cells(page):
-        if "claim" not in cell.code:
-            continue
-        try:
-            tree = ast.parse(cell.code)
-        except SyntaxError as error:
-            raise ValueError(f"a cell with a claim is not Python: {error}") from None
-        bound = bound or any(map(_binds_claim, ast.walk(tree)))
-        if not (NOT_RUN.search(cell.options) or NOT_TESTED.search(cell.code)):
-            found += filter(None, map(_claimed, tree.body))
-    if found and bound:
-        raise ValueError("`claim` is imported from runproofs.book.claims, and is nothing else.")
-    return found
-
-
-def _claimed(statement: ast.stmt) -> str | None:
-    match statement:
-        case ast.With([ast.withitem(ast.Call(ast.Name("claim"), [ast.Constant(str(name)), *_]))]):
-            return name
-    return None
-
-
-def _binds_claim(node: ast.AST) -> bool:
-    """Whether the name `claim` becomes something else than the block of this book."""
-    match node:
-        case ast.ImportFrom("runproofs.book.claims"):
-            return any("claim" == alias.asname != alias.name for alias in node.names)
-        case ast.ImportFrom() | ast.Import():
-            return any((alias.asname or alias.name) == "claim" for alias in node.names)
-        case ast.Name("claim", ast.Store() | ast.Del()) | ast.arg("claim"):
-            return True
-        case ast.FunctionDef("claim") | ast.AsyncFunctionDef("claim") | ast.ClassDef("claim"):
-            return True
-        case ast.ExceptHandler(name="claim") | ast.MatchAs(name="claim"):
-            return True
-    return False

@@ -1,12 +1,13 @@
 """Sabotage: plausible wrong versions of what a claim is about, which its check must notice.
 
-`book/sabotage/<chapter>/<page>.yml` has them for the claims of that page:
+`page.yml` has them for the claims that are checked on the page beside it:
 
-    thesis/equation-2.1:
-    - break: exchange keep and drop
-      in: masks.all_masks
-      replace: theta**kept * (1 - theta) ** (r - kept)
-      by: (1 - theta) ** kept * theta ** (r - kept)
+    breaks:
+      thesis/equation-2.1:
+      - break: exchange keep and drop
+        in: masks.all_masks
+        replace: theta**kept * (1 - theta) ** (r - kept)
+        by: (1 - theta) ** kept * theta ** (r - kept)
 
 `break` completes the sentence "Break it: ...". `in` is a function of the library, of whose body
 `replace` is a piece, or `page`, and then it is a piece of one of the page's cells. A piece occurs
@@ -23,11 +24,7 @@ from pathlib import Path
 from types import CodeType
 from typing import NamedTuple
 
-import yaml
-
-from runproofs.book.register import BOOK
-
-FOLDER = BOOK / "sabotage"
+from runproofs.book.register import BOOK, beside
 
 
 class Sabotage(NamedTuple):
@@ -48,16 +45,14 @@ class Sabotage(NamedTuple):
 
 
 @cache
-def sabotages(folder: Path = FOLDER) -> list[Sabotage]:
-    """All of them, page by page. Raises ValueError, naming the file, for a field that is wrong."""
+def sabotages(book: Path = BOOK) -> list[Sabotage]:
+    """All of them, page by page. Raises ValueError, naming the page, for a field that is wrong."""
     found = []
-    for path in sorted(folder.rglob("*.yml")):
-        page = path.relative_to(folder).with_suffix("").as_posix()
-        entries_of = yaml.load(path.read_text("utf-8"), Loader=yaml.CSafeLoader) or {}
-        for claim, entries in entries_of.items():
+    for page, parts in beside(book).items():
+        for claim, entries in parts.get("breaks", {}).items():
             for fields in entries:
                 if set(fields) != {"break", "in", "replace", "by"}:
-                    raise ValueError(f"{path.name}, {claim}: fields are break, in, replace, by.")
+                    raise ValueError(f"{page}.yml, {claim}: fields are break, in, replace, by.")
                 words = (fields[name].strip() for name in ("break", "in", "replace", "by"))
                 found.append(Sabotage(claim, page, *words))
     return found

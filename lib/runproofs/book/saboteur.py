@@ -11,8 +11,8 @@ from functools import partial
 from typing import NamedTuple
 
 from runproofs.book import claims
-from runproofs.book.pages import cells
-from runproofs.book.register import BOOK, checks_in, demand_clone, register
+from runproofs.book.pages import cells, checks_in
+from runproofs.book.register import BOOK, demand_clone, register
 from runproofs.book.runner import Running, command, concluded, in_children, limit, tenth
 from runproofs.book.sabotage import Sabotage, break_library, invitations, replaced, sabotages
 
