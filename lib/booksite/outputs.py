@@ -19,9 +19,10 @@ from nbclient.exceptions import CellTimeoutError, DeadKernelError
 from nbformat import NotebookNode
 from nbformat.v4 import new_output
 
-from runproofs.book.register import BOOK
+from runproofs.book.register import on_pages, register
 
 from . import failures
+from .kernels import fork_kernels
 from .keys import keys
 from .progress import Progress, pages, tell, title
 
@@ -38,10 +39,7 @@ def cache_folder(app) -> Path:
 
 def note_register(app, config):
     """An "env" value: when the register changes, pages are read again, since all may quote it."""
-    digest = hashlib.sha256()
-    for path in sorted((BOOK / "claims").glob("*.yml")):
-        digest.update(path.read_bytes())
-    config.book_register = digest.hexdigest()
+    config.book_register = hashlib.sha256(repr((register(), on_pages())).encode()).hexdigest()
 
 
 def pages_are_outdated(app, env, added, changed, removed):
@@ -104,6 +102,8 @@ def run_side_by_side(app, env, docnames):
     cores = joblib.cpu_count()  # those that a container grants, unlike os.cpu_count()
     progress = Progress({name: env.book_seconds.get(str(waiting[name])) for name in waiting}, cores)
     tell(f"Running {pages(len(waiting))}, {cores} at a time.")
+    if len(waiting) > 2 * cores:  # else it costs more than it saves
+        fork_kernels()
     threads, timeout = ThreadPoolExecutor(cores), app.config.nb_execution_timeout
     runs = {threads.submit(run, waiting[name], timeout): name for name in progress.longest_first()}
     try:
