@@ -81,7 +81,8 @@ def retentiveness(atoms, masses):
     moments = _activations(candidates, white) ** 2 @ masses
     best = moments.argmin()
     direction = root @ candidates[best]
-    return Retentiveness(float(moments[best]), direction / np.linalg.norm(direction))
+    beta = min(float(moments[best]), 0.5)  # it is at most 1/2, and rounding may pass that
+    return Retentiveness(beta, direction / np.linalg.norm(direction))
 
 
 def supremum(weights, points, atoms, masses):
