@@ -19,7 +19,7 @@ from markdown_it import MarkdownIt
 from mdit_py_plugins.dollarmath import dollarmath_plugin
 from sphinx_design.dropdown import dropdown_title
 
-from runproofs.book.register import Claim, register
+from runproofs.book.register import LABELED, Claim, register, stated
 
 from .back_matter import address
 from .search import anchor
@@ -168,7 +168,13 @@ def linked(app) -> dict[str, dict]:
 def preview(app, entry: Claim) -> str:
     """The name, the title and the statement, as HTML whose formulas MathJax typesets."""
     title = f'<p class="title"><b>{escape(entry.name)}</b> {inline(entry.title)}</p>'
-    return title + rendered(app, entry.statement)
+    box, equations = stated().get(entry.id), app.env.get_domain("math").equations
+
+    def numbered(end):
+        return f"\\tag{{{equations[end[1]][1]}}}\n$$" if end[1] in equations else "$$"
+
+    text = LABELED.sub(numbered, box.text) if box else entry.told
+    return title + rendered(app, text)
 
 
 def rendered(app, text: str) -> str:

@@ -105,13 +105,18 @@ def test_the_line_at_which_something_unfolds_has_no_link():
 
 def test_a_preview_has_the_statement_with_its_formulas():
     labels = {"sec:landscape": ("page", "anchor", "The landscape")}
-    domain = SimpleNamespace(equations={"tl-problem": ("page", 7)}, labels=labels, citations=[])
+    domain = SimpleNamespace(
+        equations={"tl-problem": ("page", 7), "tl-rho": ("page", 5)}, labels=labels, citations=[]
+    )
     env = SimpleNamespace(get_domain=lambda name: domain, domains={})
     app = SimpleNamespace(env=env)
     shown = preview(app, register()["thesis/equation-2.2"])
     assert "<b>(2.2)</b>" in shown
     assert r'<span class="math inline">\(' in shown
     assert r'<div class="math block">' in shown
+    six = preview(app, register()["thesis/theorem-6"])
+    assert six.count(r"\tag{5}") == 1
+    assert "set in (5)" in six
     assert "Problem (7)" in preview(app, register()["thesis/theorem-5"])
     assert "The landscape" in preview(app, register()["thesis/contribution-1-path-norm"])
     for entry in register().values():

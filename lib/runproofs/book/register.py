@@ -44,6 +44,7 @@ CHAPTERS = {
     "helmbold-long": "Companion: surprising properties of dropout",
 }
 FOLDERS = {"ch7_open_problems": "ch6", "homogeneous": "vidal", "surprises": "helmbold-long"}
+LABELED = re.compile(r"^\$\$ *\(([\w:-]+)\)$", re.M)  # the end of a display that has a label
 PARTS = {"claims", "breaks", "accepted"}
 STATUSES = ("checked", "told")
 AUTHORS = {"vidal": "Vidal, ", "helmbold-long": "Helmbold and Long, "}
@@ -114,7 +115,7 @@ class Claim(NamedTuple):
         Cost: at the first call one reading of all pages.
         """
         box = stated().get(self.id)
-        return re.sub(r"^\$\$ *\([\w:-]+\)$", "$$", box.text, flags=re.M) if box else self.told
+        return LABELED.sub("$$", box.text) if box else self.told
 
     @property
     def needs_counterexample(self) -> bool:
