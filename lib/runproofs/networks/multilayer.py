@@ -226,7 +226,7 @@ def _numbers(name, x):
     """x as an array of Fractions (dtype object) if all entries are rational, or of float64."""
     try:
         array = np.asarray(x)
-    except ValueError:  # a ragged list, which `reals` names
+    except ValueError:  # a ragged list, which `arguments.numbers` names
         return arguments.numbers(name, x)
     if array.dtype.kind in "iu" or (
         array.dtype == object and all(isinstance(entry, Rational) for entry in array.flat)
