@@ -135,7 +135,7 @@ bench: .venv/.done
 	$(BIN)/python benchmarks/run.py $(TABLE)
 
 small-book: .venv/.done
-	$(BIN)/python tests/booksite/test_small_book.py
+	PYTHONPATH=lib:tests $(BIN)/python tests/booksite/test_small_book.py
 
 test-site: .venv/.site $(LAB)/overrides.json book
 	$(BIN)/pytest -n 2 tests/browser $(if $(TENTH),--tenth $(TENTH))
