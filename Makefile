@@ -5,7 +5,7 @@
 # make pdf       the book on paper, with LaTeX, after make book (_build/latex/book.pdf; book-short.pdf
 #                leaves out the ledger and the list of the library's functions)
 # make reproduce run the published notebooks again and compare every output (KERNELS=other: with the
-#                arithmetic of an older processor)
+#                arithmetic of an older processor; TENTH=n: a tenth)
 # make paper     the experiments at the sources' scale, where they are not stored: FIGURE=figure-2-3
 #                for one, FRESH=1 to compute it anyway, JOBS=2 for two settings at once,
 #                BACKEND=dask SCHEDULER=tcp://host:8786 on a cluster
@@ -104,7 +104,7 @@ pdf: .latex book
 
 reproduce: book
 	$(if $(KERNELS),$(OTHER_KERNELS)) $(TOOL).reproduce \
-	  book _build/jupyter_execute/book _build/html
+	  book _build/jupyter_execute/book _build/html $(if $(TENTH),--tenth $(TENTH))
 
 paper: .venv/.done $(if $(filter dask,$(BACKEND)),.venv/.dask)
 	$(PAPER) $(if $(FRESH),--fresh) --jobs $(or $(JOBS),1) $(if $(BACKEND),--backend $(BACKEND)) \

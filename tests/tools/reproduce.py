@@ -10,6 +10,7 @@ near the nearest comes. Those in tables of results differ by no more than a mult
 arithmetic changed on that page (helpers.stored).
 """
 
+import argparse
 import base64
 import io
 import re
@@ -33,6 +34,7 @@ from booksite.animations import FRAMES
 from helpers.stored import TIMES, spreads
 from runproofs.book.pages import cells, checks_in
 from runproofs.book.register import register
+from runproofs.book.runner import tenth
 
 KernelManager.transport_encryption.default_value = "auto"  # else each kernel complains
 
@@ -342,13 +344,20 @@ def judged(name: str, pages: Path, notebooks: Path, html: Path) -> list[str]:
     return [f"{name}: {sentence}" for sentence in found]
 
 
-def main(pages: str, notebooks: str, html: str, *names: str) -> int:
-    folders = [Path(folder).resolve() for folder in (pages, notebooks, html)]
-    chosen = list(names) or pages_with_code(folders[0])
-    work = partial(judged, **dict(zip(("pages", "notebooks", "html"), folders, strict=True)))
+def main(arguments: list[str] | None = None) -> int:
+    """Run the published notebooks again, a tenth of them or all; 1 if an output is another."""
+    parser = argparse.ArgumentParser("python -m tools.reproduce", description=main.__doc__)
+    for folder in ("pages", "notebooks", "html"):
+        parser.add_argument(folder, type=Path)
+    parser.add_argument("names", nargs="*", help="of pages; all of them if there is none")
+    parser.add_argument("--tenth", type=int, help="0 to 9, modulo 10: only this part")
+    options = parser.parse_args(arguments)
+    folders = {name: getattr(options, name).resolve() for name in ("pages", "notebooks", "html")}
+    chosen = tenth(options.names or pages_with_code(folders["pages"]), options.tenth)
     wrong = []
     with ProcessPoolExecutor(joblib.cpu_count()) as pool:
-        for found in tqdm(pool.map(work, chosen), total=len(chosen), disable=None):
+        judgments = pool.map(partial(judged, **folders), chosen)
+        for found in tqdm(judgments, total=len(chosen), disable=None):
             wrong += found
             print("\n".join(found), end="\n" * bool(found), flush=True)
     print(f"{len(chosen)} notebooks, {len(wrong)} differences.")
@@ -356,4 +365,4 @@ def main(pages: str, notebooks: str, html: str, *names: str) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(*sys.argv[1:]))
+    sys.exit(main())
