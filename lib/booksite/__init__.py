@@ -3,7 +3,7 @@
 1. A page runs again when something changes that its cells reach: modules of the library, claims,
    sabotages, stored results, texts of other pages, a numeric package, Python or SCALE (keys; the
    execution cache by itself looks at the cells only). Pages run side by side, one on each core
-   (outputs).
+   (outputs); on Linux their kernels are forked from one process (kernels).
 2. The directives `ledger` and `errata` (modules of these names) and the role `claim` (back_matter)
    build the back matter from the register and from the `claim` blocks of the pages; a stale or
    dangling entry is a warning, and warnings fail the build. Each statement of a page links to its

@@ -81,10 +81,11 @@ def collect(app, doctree):
                     Card(document, texts["text/html"], texts.get("text/plain", ""))
                 )
     source = Path(app.env.doc2path(document)).read_text("utf-8")
-    found = [
-        Box(document, box.label, box.title, tuple(box.claims), box.leads_to)
-        for box in boxes(source)
-    ]
+    found = []
+    for box in boxes(source):  # what they name and the register lacks is a warning (back_matter)
+        claims = tuple(name for name in box.claims if name in register())
+        leads_to = box.leads_to if box.leads_to in register() else ""
+        found.append(Box(document, box.label, box.title, claims, leads_to))
     pages(app.env)[document] = (found, cards)
 
 

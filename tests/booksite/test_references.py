@@ -32,7 +32,7 @@ with claim("thesis/theorem-6"): pass
 
 ::::{prf:lemma} Lemma 2, (2.2): the explicit regularizer
 :label: l2
-:claim: thesis/lemma-2, thesis/equation-2.2
+:claim: thesis/lemma-2, thesis/equation-2.2, thesis/not-registered
 So it is.
 ::::
 

@@ -79,10 +79,10 @@ def retentiveness(atoms, masses):
     white = atoms @ root
     candidates = _critical(white, masses)
     moments = _activations(candidates, white) ** 2 @ masses
-    best = moments.argmin()
-    direction = root @ candidates[best]
-    beta = min(float(moments[best]), 0.5)  # it is at most 1/2, and rounding may pass that
-    return Retentiveness(beta, direction / np.linalg.norm(direction))
+    pair = np.array([[1.0], [-1.0]]) * candidates[moments.argmin()]
+    kept = _activations(pair, white) ** 2 @ masses  # v and -v share v^T C v, rounding or not
+    direction = root @ pair[kept.argmin()]
+    return Retentiveness(float(kept.min() / kept.sum()), direction / np.linalg.norm(direction))
 
 
 def supremum(weights, points, atoms, masses):
