@@ -11,11 +11,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from booktools import revalidate
 from runproofs import reproductions
 from runproofs.book import experiments, provenance, results
 from runproofs.book.register import BOOK
 from runproofs.book.results import Result, ResultError, load, save
-from runproofs.reproductions import __main__ as command
 from runproofs.reproductions.__main__ import main
 
 KNOWN, UNFINISHED = reproductions.discover(), results.UNFINISHED
@@ -284,13 +284,13 @@ def test_a_commit_that_does_not_exist_is_found_out(library):
         assert of_no_commit(one)
 
 
-# Stamping anew -----------------------------------------------------------------------------------
+# Revalidating ----------------------------------------------------------------------------------
 
 
 @pytest.fixture
 def prefix(monkeypatch, tmp_path):
-    """Writes the prefix test that `--restamp` runs."""
-    monkeypatch.setattr(command, "BOOK", tmp_path / "book")
+    """Writes the prefix test that `booktools revalidate` runs."""
+    monkeypatch.setattr(revalidate, "BOOK", tmp_path / "book")
     shadowed = sys.modules.pop("test_prefix", None)
 
     def write(outcome, mark=""):
@@ -310,48 +310,27 @@ def prefix(monkeypatch, tmp_path):
 @pytest.mark.parametrize(
     ("outcome", "mark"), [(False, ""), (True, "@pytest.mark.skip"), (False, "@pytest.mark.xfail")]
 )
-def test_no_stamp_without_a_passed_prefix_test(library, prefix, capsys, outcome, mark):
+def test_nothing_is_recorded_without_a_passed_prefix_test(library, prefix, capsys, outcome, mark):
     library(HELPER).reproduce()
     other = library(OTHER)
-    content = other.path.read_bytes()
     prefix(outcome, mark)
-    assert main(["figure-0-1", "--restamp"]) == 1
-    assert "figure-0-1: not stamped, its prefix test did not pass." in capsys.readouterr().err
-    assert other.path.read_bytes() == content
+    assert revalidate.main(["figure-0-1"]) == 1
+    assert "the test of its prefix did not pass" in capsys.readouterr().err
     assert other.stale()
 
 
-def test_a_stamp_says_so_and_changes_nothing_else(library, prefix, capsys):
+def test_what_is_revalidated_is_a_line_of_text_and_no_archive_changes(library, prefix, capsys):
     library(HELPER).reproduce()
     other = library(OTHER)
-    before = other.paper()
+    content = other.path.read_bytes()
     prefix(True)
-    assert main(["figure-0-1", "--restamp"]) == 0
-    assert (
-        "figure-0-1: stamped with today's code, which made 4.0% of it again."
-        in capsys.readouterr().out
-    )
+    assert revalidate.main(["figure-0-1"]) == 0
+    assert "figure-0-1: recorded; today's code made 4.0% of it again." in capsys.readouterr().out
     assert not other.stale()
-    after = other.paper()
-    assert after["x"].tolist() == [2, 4, 6]
-    old, new = before.provenance, after.provenance
-    changed = {key for key in new if old.get(key) != new[key]}
-    assert changed == {"code", "restamped"}
-    assert old.keys() < new.keys()
-    assert set(new["restamped"]) == {"first_code", "share", "date", "commit", "versions"}
-    assert new["restamped"]["share"] == 0.04
-    assert new["restamped"]["first_code"] == old["code"]
-    assert new["restamped"]["date"].endswith("+00:00")
-    assert main(["figure-0-1", "--restamp"]) == 0
+    assert other.path.read_bytes() == content
+    code = provenance.identity(other.function)
+    assert experiments.identities(other.path.parent) == {"figure-0-1": (code, 0.04)}
+    assert revalidate.main(["figure-0-1"]) == 0
     assert "figure-0-1: nothing to do, it is of today's code." in capsys.readouterr().out
-
-
-def test_a_second_stamp_keeps_the_first_code(library):
-    first = library(HELPER)
-    first.reproduce()
-    code = first.paper().provenance["code"]
-    library(OTHER).restamp(0.04)
-    third = library(HELPER.replace("2 * r", "r + r"))
-    third.restamp(0.04)
-    assert not third.stale()
-    assert third.paper().provenance["restamped"]["first_code"] == code
+    other.compute(fresh=True)
+    assert experiments.identities(other.path.parent) == {}

@@ -16,9 +16,9 @@ An author writes the function of *one* setting; `over` names the settings that a
 `.paper()` loads the stored run of the paper scale, which `make paper FIGURE=figure-2-3` makes.
 
 A stored run carries the identity of the code that it reached. Where that code has changed since,
-it is `stale()`, and `make test` red, until `make restamp FIGURE=figure-2-3` has run the first
-steps again and found them unchanged (and notes which share of the numbers that is), or
-`make paper FIGURE=figure-2-3 FRESH=1` all of them.
+the run is `stale()`, and `make test` fails, until `python -m booktools revalidate figure-2-3` has
+computed its first steps again and found them unchanged, which `identities.txt` notes beside the
+stored runs, or `make paper FIGURE=figure-2-3 FRESH=1` all of them.
 """
 
 import inspect
@@ -43,6 +43,7 @@ from runproofs.book.register import BOOK, demand_clone
 from runproofs.book.results import Result, ResultError, load, load_if_valid, save
 
 RESULTS = BOOK / "results"
+IDENTITIES = "identities.txt"
 SCALES = ("quick", "paper")
 
 _registry: dict[str, "Experiment"] = {}
@@ -51,6 +52,14 @@ _registry: dict[str, "Experiment"] = {}
 def registered() -> dict[str, "Experiment"]:
     """The experiments of all modules imported so far, by name."""
     return dict(sorted(_registry.items()))
+
+
+def identities(folder: Path = RESULTS) -> dict[str, tuple[str, float]]:
+    """The stored runs that other code made than today's, each with the identity of today's code and
+    the share of the numbers that it was seen to make again: a line of `identities.txt`."""
+    path = folder / IDENTITIES
+    lines = path.read_text("utf-8").splitlines() if path.exists() else []
+    return {name: (code, float(share)) for name, code, share in map(str.split, lines)}
 
 
 # Running -----------------------------------------------------------------------------------------
@@ -159,7 +168,9 @@ class Experiment:
 
     def stale(self) -> bool:
         """Whether the stored run was made by other code than it would be today."""
-        return self.paper().provenance.get("code") != provenance.identity(self.function)
+        known = identities(self.path.parent)
+        code = known[self.name][0] if self.name in known else self.paper().provenance.get("code")
+        return code != provenance.identity(self.function)
 
     def stored(self) -> Result | None:
         """The stored run of the paper scale, or None if there is none, or none that is valid."""
@@ -183,25 +194,22 @@ class Experiment:
             shutil.rmtree(folder, ignore_errors=True)
         result = self._run(self.scales["paper"], folder)
         save(self.path, result)
+        if self.name in identities(self.path.parent):
+            self.revalidated(None)
         shutil.rmtree(folder, ignore_errors=True)
         return result
 
-    def restamp(self, share: float) -> None:
-        """Record that today's code makes the stored run, too: that share of its numbers.
+    def revalidated(self, share: float | None) -> None:
+        """Record that today's code makes this share of the stored numbers; None: all, being new.
 
         Whoever calls this has computed and compared them.
         """
-        stored, code = self.paper(), provenance.identity(self.function)
-        about = stored.provenance
-        first = about.get("restamped", {}).get("first_code", about.get("code"))
-        stamp = {
-            "first_code": first,
-            "share": share,
-            "date": datetime.now(UTC).isoformat(timespec="seconds"),
-            "commit": provenance.commit(),
-            "versions": provenance.versions(),
-        }
-        save(self.path, Result(stored, {**about, "code": code, "restamped": stamp}))
+        known = identities(self.path.parent)
+        known.pop(self.name, None)
+        if share is not None:
+            known[self.name] = provenance.identity(self.function), share
+        lines = [f"{name} {code} {share:.3g}\n" for name, (code, share) in sorted(known.items())]
+        (self.path.parent / IDENTITIES).write_text("".join(lines), "utf-8")
 
     def _asked(self) -> dict:
         return {"experiment": self.name, "settings": _plain(self.scales["paper"])}

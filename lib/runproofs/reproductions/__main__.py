@@ -11,20 +11,15 @@ from contextlib import nullcontext
 
 import joblib
 
-from runproofs.book.register import BOOK, demand_clone
 from runproofs.book.results import shown
 from runproofs.reproductions import discover
-
-ELSEWHERE = {  # what no prefix in tests/reproductions/test_prefix.py compares, and what does
-    "autoattack-digits": "optional/test_agreement.py::test_autoattack_does_today_what_is_stored"
-}
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Reproduce the named experiments (or all) at the paper scale.
 
     Returns 0, or 2 for an unknown name, 1 for one whose stored run is not that of today's code,
-    where --restamp or --stale asks for it.
+    where --stale asks for it.
     """
     parser = argparse.ArgumentParser("python -m runproofs.reproductions", description=main.__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME")
@@ -32,11 +27,6 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--jobs", type=int, default=1, help="settings to run at once (1)")
     parser.add_argument("--backend", default="loky", help="joblib's backend: loky, dask, ...")
     parser.add_argument("--scheduler", help="address of the Dask cluster (default: a local one)")
-    parser.add_argument(
-        "--restamp", action="store_true",
-        help="compute nothing: where a test (mostly of its prefix) finds that "
-        "today's code makes the stored run, record that code in it",
-    )  # fmt: skip
     parser.add_argument(
         "--stale", action="store_true", help="compute nothing: name what is of other code"
     )
@@ -52,12 +42,11 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"{name}: left out, {chosen.pop(name).not_run}; name it to run it.")
     if options.stale:
         stale = [name for name, one in chosen.items() if one.stale()]
-        wrong = [f"{name} is of other code: make restamp FIGURE={name}" for name in stale]
+        wrong = [
+            f"{name} is of other code: python -m booktools revalidate {name}" for name in stale
+        ]
         print("\n".join(wrong) or f"{len(chosen)} stored runs are of today's code.")
         return int(bool(wrong))
-    if options.restamp:
-        demand_clone("Stamping a stored run")
-        return max([restamp(one) for one in chosen.values()])
     with cluster(options):
         for name, one in chosen.items():
             try:
@@ -80,36 +69,9 @@ def cluster(options):
     """The connection to a Dask cluster that joblib will find, if that backend was chosen."""
     if options.backend != "dask":
         return nullcontext()
-    from distributed import Client  # of requirements-dask.txt
+    from distributed import Client  # of the extra `dask`
 
     return Client(options.scheduler)
-
-
-class Passed:
-    """A pytest plugin that adds up what the tests that passed compared: a skipped one proves 0."""
-
-    share = 0.0
-
-    def pytest_runtest_logreport(self, report):
-        if report.when == "call" and report.passed:
-            self.share += dict(report.user_properties).get("share", 0)
-
-
-def restamp(one) -> int:
-    """Record today's code in a stored run whose prefix test passes; 1 where it does not."""
-    if not one.stale():
-        print(f"{one.name}: nothing to do, it is of today's code.")
-        return 0
-    import pytest  # of requirements.txt, not of the library
-
-    prefix, passed = f"reproductions/test_prefix.py::test_prefix[{one.name}]", Passed()
-    test = f"{BOOK.parent}/tests/{ELSEWHERE.get(one.name, prefix)}"
-    if pytest.main(["-q", "-p", "no:cacheprovider", test], plugins=[passed]) or not passed.share:
-        print(f"{one.name}: not stamped, its prefix test did not pass.", file=sys.stderr)
-        return 1
-    one.restamp(passed.share)
-    print(f"{one.name}: stamped with today's code, which made {passed.share:.1%} of it again.")
-    return 0
 
 
 if __name__ == "__main__":

@@ -1,0 +1,54 @@
+"""Record that today's code makes a stored run again: `python -m booktools revalidate NAME...`.
+
+The test of its prefix computes the first steps of the run, and compares them with what is stored.
+"""
+
+import argparse
+import sys
+
+import pytest
+
+from runproofs.book.register import BOOK
+from runproofs.reproductions import discover
+
+ELSEWHERE = {  # compared by another test than that of the prefix
+    "autoattack-digits": "optional/test_agreement.py::test_autoattack_does_today_what_is_stored"
+}
+
+
+class Passed:
+    """A pytest plugin that adds up which share of the numbers the tests that passed compared."""
+
+    share = 0.0
+
+    def pytest_runtest_logreport(self, report):
+        if report.when == "call" and report.passed:
+            self.share += dict(report.user_properties).get("share", 0)
+
+
+def revalidate(one) -> bool:
+    """Whether the stored run of an experiment is of today's code, which then is recorded."""
+    if not one.stale():
+        print(f"{one.name}: nothing to do, it is of today's code.")
+        return True
+    test, passed = f"reproductions/test_prefix.py::test_prefix[{one.name}]", Passed()
+    test = f"{BOOK.parent}/tests/{ELSEWHERE.get(one.name, test)}"
+    if pytest.main(["-q", "-p", "no:cacheprovider", test], plugins=[passed]) or not passed.share:
+        print(f"{one.name}: not recorded, the test of its prefix did not pass.", file=sys.stderr)
+        return False
+    one.revalidated(passed.share)
+    print(f"{one.name}: recorded; today's code made {passed.share:.1%} of it again.")
+    return True
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Revalidate the named experiments, or all that are stored; 1 where one does not pass."""
+    parser = argparse.ArgumentParser("python -m booktools revalidate", description=main.__doc__)
+    parser.add_argument("names", nargs="*", metavar="NAME")
+    known = discover()
+    names = parser.parse_args(arguments).names or [n for n, one in known.items() if not one.not_run]
+    return int(not all([revalidate(known[name]) for name in names]))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
