@@ -219,84 +219,20 @@ def test_the_statement_is_that_of_the_page():
 # Blocks on pages --------------------------------------------------------------------------------
 
 
-def cell(code, options=""):
-    return f"```{{code-cell}} ipython3\n{options}{code}\n```\n"
-
-
-BLOCK = 'with claim("thesis/one") as check:\n    pass'
-
-
 @pytest.mark.parametrize(
-    "page",
+    ("options", "code", "found"),
     [
-        cell(BLOCK),
-        cell('with claim("thesis/one", tol=1e-9) as check: pass'),
-        cell("with claim('thesis/one', tol=1e-3) as check: pass"),
-        cell(BLOCK, ":tags: [hide-input]\n"),
-        cell(BLOCK, "---\nmystnb: {}\ntags: [hide-input]\n---\n"),
-        f"````{cell(BLOCK)[3:-5]}\n````\n",
-        cell("x = 1\n" + BLOCK),
+        ("", 'with claim("a/b") as check:\n    pass', ["a/b"]),
+        (":tags: [hide-input]\n", 'x = 1\nwith claim("a/b", tol=1e-9) as check: pass', ["a/b"]),
+        ("", '# with claim("a/b") as check:', []),
+        ("", 'if False:\n    with claim("a/b") as check:\n        pass', []),
+        (":tags: [skip-execution]\n", 'with claim("a/b") as check:\n    pass', []),
+        ("---\ntags: [raises-exception]\n---\n", 'with claim("a/b") as check:\n    pass', []),
     ],
 )
-def test_a_block_in_a_code_cell_counts(page):
-    assert checks_in(f"Prose.\n\n{page}") == ["thesis/one"]
-
-
-@pytest.mark.parametrize(
-    "page",
-    [
-        f"Prose with {BLOCK}\n",
-        f"```python\n{BLOCK}\n```\n",
-        cell('check = claim("thesis/one")'),
-        cell('claim("thesis/one")'),
-        cell('# with claim("thesis/one") as check:'),
-        cell(f"'''\n{BLOCK}\n'''"),
-        cell("if False:\n    " + BLOCK.replace("\n", "\n    ")),
-        cell("while 0:\n    " + BLOCK.replace("\n", "\n    ")),
-        cell("def never():\n    " + BLOCK.replace("\n", "\n    ")),
-        cell("try:\n    " + BLOCK.replace("\n", "\n    ") + "\nexcept ClaimFailed:\n    pass"),
-        cell('name = "thesis/one"\nwith claim(name) as check: pass'),
-        cell('with other("thesis/one") as check: pass'),
-        cell('with suppress(AssertionError), claim("thesis/one") as check: pass'),
-        cell('with claim("thesis/one") as check, suppress(AssertionError): pass'),
-        cell(f"# NBVAL_SKIP\n{BLOCK}"),
-        cell(f"{BLOCK}\n#PYTEST_VALIDATE_IGNORE_OUTPUT"),
-        cell(BLOCK, ":tags: [skip-execution]\n"),
-        cell(BLOCK, ":tags: [raises-exception]\n"),
-        cell(BLOCK, "---\ntags: [nbval-skip]\n---\n"),
-    ],
-)
-def test_what_does_not_run_at_each_build_does_not_count(page):
-    assert checks_in(page) == []
-
-
-@pytest.mark.parametrize(
-    "forged",
-    [
-        "from contextlib import nullcontext as claim",
-        "from runproofs.book.claims import Check as claim",
-        "from elsewhere import claim",
-        "import elsewhere as claim",
-        "def claim(name):\n    return suppress(AssertionError)",
-        "class claim: pass",
-        "claim = nullcontext",
-        "for claim in [nullcontext]: pass",
-        "if True:\n    claim: object = nullcontext",
-        "(claim := nullcontext)",
-    ],
-)
-def test_another_claim_of_the_same_name_is_refused(forged):
-    page = cell("from runproofs.book.claims import claim") + cell(BLOCK)
-    assert checks_in(page) == ["thesis/one"]
-    with pytest.raises(ValueError, match="nothing else"):
-        checks_in(cell(forged) + page)
-
-
-def test_blocks_come_in_order_and_a_cell_that_is_not_python_is_refused():
-    page = cell(BLOCK) + cell(BLOCK.replace("one", "two") + "\n" + BLOCK)
-    assert checks_in(page) == ["thesis/one", "thesis/two", "thesis/one"]
-    with pytest.raises(ValueError, match="not Python"):
-        checks_in(cell('with claim("thesis/one") as check\n    pass'))
+def test_a_block_counts_where_it_runs_at_each_build(options, code, found):
+    assert checks_in(f"Prose.\n\n```{{code-cell}} ipython3\n{options}{code}\n```\n") == found
+    assert checks_in(f"```python\n{code}\n```\n") == []
 
 
 def pages():
