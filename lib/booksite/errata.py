@@ -1,4 +1,8 @@
-"""The directives `errata` and `errata-contents`: the slips found in the sources."""
+"""The directives `as-printed`, `errata` and `errata-contents`: the errors found in the sources.
+
+An error is written once, under `erratum` beside the page of its claim: the page shows it in a box
+(`as-printed`), and the page *Errata* lists all of them.
+"""
 
 import re
 from html import escape
@@ -58,6 +62,32 @@ def _section(entry: Claim) -> list[int]:
 def sentence(text: str) -> str:
     """With a capital and a full stop: the register has phrases, too."""
     return text[0].upper() + text[1:] + "." * (text[-1] not in ".?!")
+
+
+class AsPrinted(back_matter.FromRegister):
+    """A box with the errors in print of these claims: what is printed, what is wrong, what is right.
+
+    The evidence stands on the page *Errata*. An error for those that the register does not have.
+    """
+
+    required_arguments = 1
+    final_argument_whitespace = True
+
+    def run(self):
+        names = self.arguments[0].split()
+        entries = [back_matter.register().get(name) for name in names]
+        if not all(entry and entry.erratum for entry in entries):
+            raise self.error(f"One of {names} is no claim with an erratum.")
+        unsure = all(entry.erratum.grade == "likely" for entry in entries)
+        title = "As printed: a question" if unsure else "As printed"
+        box = nodes.admonition("", nodes.title("", title), classes=["warning"])
+        for entry in entries:
+            slip = entry.erratum
+            box += self.markdown(sentence(slip.problem.strip()))
+            if slip.corrected.strip():
+                label = "Proposed reading" if slip.grade == "likely" else "Correction"
+                box += self.markdown(f"**{label}.** {sentence(slip.corrected.strip())}")
+        return [box]
 
 
 class ErrataContents(back_matter.FromRegister):
@@ -154,5 +184,6 @@ class Errata(back_matter.FromRegister):
 
 
 def setup(app):
+    app.add_directive("as-printed", AsPrinted)
     app.add_directive("errata", Errata)
     app.add_directive("errata-contents", ErrataContents)

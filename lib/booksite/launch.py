@@ -2,7 +2,7 @@
 
 Both open .ipynb files that lie on GitHub, and the pages are Markdown. So the workflow `book` puts
 the published notebooks, as they are offered for download, on a branch of their own, with what
-Binder builds (.binder/). The links stand on two assumptions: the repository is on GitHub, and that
+Binder builds (.github/binder, `binder` in the branch). The links stand on two assumptions: the repository is on GitHub, and that
 workflow has run. The theme has such buttons too, but leads them to the sources.
 """
 

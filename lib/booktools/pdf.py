@@ -25,15 +25,28 @@ ROOT = Path(__file__).resolve().parents[2]
 LEFT_OUT = ("book/back/map", "book/back/library")  # made for a screen
 PAPER = {"format": "A4", "print_background": True}
 MARGIN = dict.fromkeys(("top", "bottom", "left", "right"), "20mm")
-TYPESET = "() => Promise.all([window.typesetFormulas?.(), document.fonts.ready]).then(() => true)"
+SCALE = 0.78  # of the letters on a screen
+STILL = """() => { for (const image of document.images) image.loading = "eager";
+  return Promise.all([window.typesetFormulas?.(), document.fonts.ready,
+    ...[...document.images].map((image) => image.decode().catch(() => {}))]).then(() => true); }"""
+STYLE = "#jb-print-toc { display: none } a { text-decoration: none !important }"
 # Chromium names a place of a page if a link of the same page leads to it.
 NAME = """(ids) => { for (const id of ids) if (document.getElementById(id)) {
   const link = document.createElement("a");
   link.href = "#" + id; link.textContent = "."; link.style = "position: absolute; opacity: 0";
   document.querySelector("article.bd-article").append(link); } }"""
+# References to other pages get the numbers of their sheets.
+REFER = """([here, numbers]) => { for (const link of document.querySelectorAll(%s)) {
+  const page = link.href.split("#")[0], place = decodeURIComponent(link.href);
+  if (page === here || !(page in numbers) || link.closest(".claim-card, .toctree-wrapper"))
+    continue;
+  const number = document.createElement("small");
+  number.textContent = ` (p. ${numbers[place] ?? numbers[page]})`;
+  link.after(number); } }""" % (LINK := '"article.bd-article a[href]:not(svg a)"')
 TITLE = """() => { const title = document.querySelector("article.bd-article h1").cloneNode(true);
-  title.querySelectorAll(".headerlink").forEach((e) => e.remove()); return title.innerText.trim(); }"""
-LINKS = """() => [...document.querySelectorAll("article.bd-article a[href]")].map((a) => a.href)"""
+  title.querySelectorAll(".headerlink").forEach((e) => e.remove());
+  return title.innerText.trim(); }"""
+LINKS = f"() => [...document.querySelectorAll({LINK})].map((a) => a.href)"
 CONTENTS = """<style>body { font: 11pt/1.5 serif } h1 { margin: 7cm 0 1cm; text-align: center }
 div { text-align: center; break-after: page } p { display: flex; margin: 0 }
 p.part { margin-top: 1em; font-weight: bold } p.deep { margin-left: 1.5em }
@@ -80,24 +93,43 @@ def pages(root: Path = ROOT) -> Iterator[Page]:
 
 
 def print_pages(browser, site: Path, contents: list[Page]) -> list[Printed]:
-    """The pages as Chromium prints them, with names for the places that other pages lead to."""
+    """The pages as Chromium prints them, twice: the second time references have the numbers of
+    sheets, for which the first one leaves room."""
     titles, targets, tab = {}, {}, browser.new_page()
     for page in contents:
         tab.goto((site / f"{page.name}.html").as_uri())
         titles[page] = tab.evaluate(TITLE)
         for address, place in map(urldefrag, tab.evaluate(LINKS)):
             targets.setdefault(address, set()).add(unquote(place))
-    printed, first = [], 1
-    for page in contents:
-        address = (site / f"{page.name}.html").as_uri()
-        tab.goto(address)
-        tab.evaluate(TYPESET)
-        tab.evaluate(NAME, sorted(targets.get(address, ())))
-        sheets = PdfReader(BytesIO(tab.pdf(**PAPER, margin=MARGIN)))
-        printed.append(Printed(page, titles[page], sheets, first))
-        first += len(sheets.pages)
-        print(f"{page.name}: {len(sheets.pages)} sheets", flush=True)
+    numbers: dict[str, int | str] = {
+        (site / f"{page.name}.html").as_uri(): "000" for page in contents
+    }
+    for _ in range(2):
+        printed, first = [], 1
+        for page in contents:
+            address = (site / f"{page.name}.html").as_uri()
+            tab.goto(address)
+            tab.add_style_tag(content=STYLE)
+            tab.evaluate(STILL)
+            tab.evaluate(REFER, [address, numbers])
+            tab.evaluate(NAME, sorted(targets.get(address, ())))
+            sheets = PdfReader(BytesIO(tab.pdf(**PAPER, margin=MARGIN, scale=SCALE)))
+            printed.append(Printed(page, titles[page], sheets, first))
+            first += len(sheets.pages)
+        numbers = {address: k + 1 for address, (k, _) in places(printed, site).items()}
     return printed
+
+
+def places(printed: list[Printed], site: Path) -> dict[str, tuple[int, Fit]]:
+    """Where the book has each page, and each place that a link leads to: which sheet, from 0."""
+    found = {}
+    for page, _, sheets, first in printed:
+        address = (site / f"{page.name}.html").as_uri()
+        found[address] = first - 1, Fit.fit()
+        for name, target in sheets.named_destinations.items():
+            k = first - 1 + sheets.get_destination_page_number(target)
+            found[f"{address}#{name.lstrip('/')}"] = k, Fit.xyz(top=target.top)
+    return found
 
 
 def print_html(browser, text: str, **options) -> PdfReader:
@@ -125,16 +157,12 @@ def bound(browser, printed: list[Printed], site: Path) -> PdfWriter:
             for k in range(len(one.sheets.pages))
         ),
     )
-    book, places, before = PdfWriter(), {}, len(contents.pages)
+    book, before = PdfWriter(), len(contents.pages)
+    lead = places(printed, site)
     for sheet in contents.pages:
         book.add_page(sheet)
     part = chapter = None
     for page, title, sheets, first in printed:
-        address = (site / f"{page.name}.html").as_uri()
-        places[address] = before + first - 1, Fit.fit()
-        for name, target in sheets.named_destinations.items():
-            k = before + first - 1 + sheets.get_destination_page_number(target)
-            places[f"{address}#{name.lstrip('/')}"] = k, Fit.xyz(top=target.top)
         for k, sheet in enumerate(sheets.pages):
             book.add_page(sheet).merge_page(marks.pages[first - 1 + k])
         if page.part:
@@ -144,18 +172,13 @@ def bound(browser, printed: list[Printed], site: Path) -> PdfWriter:
         chapter = chapter if page.deep else entry
     for k, sheet in enumerate(book.pages):
         for annotation in list(sheet.get("/Annots", [])):
-            action = annotation.get_object().get("/A", {})
-            target = places.get(unquote(action.get("/URI", ""))) or places.get(
-                urldefrag(action.get("/URI", ""))[0]
-            )
-            if target:
-                link = Link(
-                    rect=annotation.get_object()["/Rect"],
-                    target_page_index=target[0],
-                    fit=target[1],
-                )
+            link = annotation.get_object()
+            address = unquote(link.get("/A", {}).get("/URI", ""))
+            if target := lead.get(address) or lead.get(urldefrag(address)[0]):
                 sheet["/Annots"].remove(annotation)
-                book.add_annotation(k, link)
+                index, fit = target
+                where = Link(rect=link["/Rect"], target_page_index=before + index, fit=fit)
+                book.add_annotation(k, where)
     book.set_page_label(0, before - 1, style="/r")
     book.set_page_label(before, len(book.pages) - 1, style="/D")
     book.add_metadata({"/Title": "Proofs You Can Run"})

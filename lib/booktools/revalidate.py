@@ -47,7 +47,8 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("names", nargs="*", metavar="NAME")
     known = discover()
     names = parser.parse_args(arguments).names or [n for n, one in known.items() if not one.not_run]
-    return int(not all([revalidate(known[name]) for name in names]))
+    results = [revalidate(known[name]) for name in names]  # all, also after one that fails
+    return int(not all(results))
 
 
 if __name__ == "__main__":

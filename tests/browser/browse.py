@@ -1,8 +1,6 @@
 """Opens built pages in headless Chromium and says what is wrong with them."""
 
-import os
 import re
-import shutil
 import time
 from contextlib import contextmanager
 from functools import cache, partial
@@ -16,23 +14,6 @@ PROBE = (Path(__file__).parent / "probe.js").read_text("utf-8")
 DESKTOP = {"width": 1280, "height": 900}
 PHONE = {"width": 390, "height": 844}
 PATIENCE = 20.0  # seconds a loaded page may take to typeset and to fetch what it asked for
-CHROMIUM_ARGS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--no-first-run",
-    # whatever a page asks of another host is seen, and goes nowhere
-    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
-]
-
-
-def chromium():
-    """Path of the browser, or None: $CHROMIUM, else the first of Debian's and Google's names."""
-    names = [os.environ["CHROMIUM"]] if "CHROMIUM" in os.environ else []
-    names = names or ["chromium", "chromium-browser", "google-chrome"]
-    return next(filter(None, map(shutil.which, names)), None)
 
 
 def site(config):

@@ -3,6 +3,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import sync_playwright
 
+from booktools.browser import launched
 from browser import browse
 
 
@@ -14,13 +15,8 @@ def pytest_addoption(parser):
 @pytest.fixture(scope="session")
 def context():
     """One context of one browser; every visit opens a page of its own in it."""
-    path = browse.chromium()
-    if path is None:
-        pytest.exit("No browser: install Chromium or set CHROMIUM to its path.", returncode=2)
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=browse.CHROMIUM_ARGS)
+    with sync_playwright() as playwright, launched(playwright) as browser:
         yield browser.new_context(viewport=browse.DESKTOP)
-        browser.close()
 
 
 @pytest.fixture

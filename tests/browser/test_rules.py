@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from booktools.browser import chromium
 from browser import browse
 
 MATHJAX = Path(find_spec("sphinx-mathjax-offline").origin).parent / "static" / "mathjax"
@@ -203,11 +204,11 @@ def test_pages_are_found_and_templates_are_not(tmp_path):
 def test_browser_is_chosen_by_the_environment(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.delenv("CHROMIUM", raising=False)
-    assert browse.chromium() is None
+    assert chromium() is None
     (tmp_path / "google-chrome").touch(mode=0o755)
     (tmp_path / "mine").touch(mode=0o755)
-    assert browse.chromium() == str(tmp_path / "google-chrome")
+    assert chromium() == str(tmp_path / "google-chrome")
     monkeypatch.setenv("CHROMIUM", str(tmp_path / "mine"))
-    assert browse.chromium() == str(tmp_path / "mine")
+    assert chromium() == str(tmp_path / "mine")
     monkeypatch.setenv("CHROMIUM", str(tmp_path / "gone"))
-    assert browse.chromium() is None
+    assert chromium() is None

@@ -13,8 +13,8 @@ A claim is stated in a box of a page, `page.md` (`:claim: thesis/lemma-2`). The 
     breaks:    # wrong versions, which its check must notice (sabotage.py)
     accepted:  # of the errors that a program plants, those that no row has to see, with reasons
 
-What no box states has its `statement` there, too. An installed copy of the library has no pages; it
-carries these files and the stored results (see pyproject.toml).
+What no box states has its `statement` there, too. An installed copy of the library carries the
+pages, these files and the stored results (see pyproject.toml).
 """
 
 import json
@@ -52,11 +52,8 @@ AUTHORS = {"vidal": "Vidal, ", "helmbold-long": "Helmbold and Long, "}
 
 def demand_clone(what: str, book: Path = BOOK) -> None:
     """End in one sentence (SystemExit) what an installed copy of the library cannot do."""
-    if not (book / "index.md").exists():
-        sys.exit(
-            f"{what} needs a clone of the book, with pages and tests: this is an installed copy "
-            "of the library, which carries only the register and the stored results."
-        )
+    if not (book.parent / "_toc.yml").exists():
+        sys.exit(f"{what} needs a clone of the book: this is an installed copy of the library.")
 
 
 class Erratum(NamedTuple):

@@ -59,7 +59,7 @@ def others(norm, model, x, y, eps, step, steps):
 def pgd():
     """PGD, 40 steps on digits: milliseconds, and ratio to ours"""
     if not (foolbox and torchattacks):
-        yield "foolbox or torchattacks is not installed (requirements-agreement.txt)."
+        yield "foolbox or torchattacks is not installed (the extra `agreement`)."
     model, images, labels = trained_network()
     for norm, eps, step, n in (
         (norm, *size, n)

@@ -2,7 +2,7 @@
 
 Times depend on the machine and its load; ratios, measured in one run, depend on them much less.
 The last table is a summary: each algorithm, its peer, and the ratio of their times.
-Run as `python benchmarks/run.py [word]`: all tables, or those whose title contains the word.
+Run as `python tests/benchmarks/run.py [word]`: all tables, or those whose title contains the word.
 """
 
 import os

@@ -1,0 +1,5 @@
+import sys
+
+from runproofs.cli import main
+
+sys.exit(main())
