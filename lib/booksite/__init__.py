@@ -18,7 +18,6 @@
    up (deferred).
 5. Each page describes itself to search engines and previews (meta_tags). One setting, the address
    of the repository, switches on what needs one (publishing) and the launch buttons (launch).
-6. `make pdf` prints the book with LaTeX (latex).
 7. Small mends of what the theme and the extensions write: names, roles, line breaks (html_fixes).
 8. A page is offered as a notebook, outputs included, that any Jupyter shows (notebooks, markdown),
    with the library that it needs (wheel); `make lab` opens copies of the same notebooks (lab).
@@ -41,10 +40,8 @@ PARTS = (
     "errata",
     "failures",
     "meta_tags",
-    "latex",
     "launch",
     "ledger",
-    "legible",
     "map",
     "deferred",
     "glossary",

@@ -7,7 +7,13 @@ opened from a disk may load one, but may not fetch data.
 """
 
 import re
+from base64 import b64decode
+from io import BytesIO
 from pathlib import Path
+
+from PIL import Image
+
+from .deferred import framed
 
 FRAMES = re.compile(
     r'(var img_id = "_anim_img(?P<name>\w+)";.*?)var frames = new Array\((?P<count>\d+)\);'
@@ -15,17 +21,21 @@ FRAMES = re.compile(
     re.DOTALL,
 )
 PICTURE = re.compile(r'frames\[\d+\] = ("data:image/png;base64,[^"]+")')
+DPI = 90  # of figures.animate
 
 
 def fetch_later(app, pagename, templatename, context, doctree):
     """Move the pictures of the players of a page into files, all but the first of each."""
-    if "_anim_img" not in context.get("body", ""):
+    body, inches = context.get("body", ""), {}
+    if "_anim_img" not in body:
         return
 
     def lighten(match):
         pictures, name = PICTURE.findall(match["pictures"]), match["name"]
         if len(pictures) != int(match["count"]):
             raise ValueError(f"{pagename}: {len(pictures)} pictures of {match['count']} in {name}.")
+        first = b64decode(pictures[0].rpartition(",")[2].strip('"'))
+        inches[f"_anim_img{name}"] = Image.open(BytesIO(first)).width / DPI
         path = Path(app.outdir) / "_static" / "players" / f"{name}.js"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(f"showPlayer(anim{name}, [{','.join(pictures)}]);\n", "utf-8")
@@ -35,7 +45,10 @@ def fetch_later(app, pagename, templatename, context, doctree):
             f'    document.getElementById(img_id).dataset.frames = "{source}";\n    '
         )
 
-    context["body"] = FRAMES.sub(lighten, context["body"])
+    body = FRAMES.sub(lighten, body)
+    context["body"] = re.sub(
+        r'<img [^>]*id="(_anim_img\w+)"[^>]*>', lambda tag: framed(tag[0], inches[tag[1]]), body
+    )
 
 
 def setup(app):

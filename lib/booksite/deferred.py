@@ -1,9 +1,9 @@
 """Nothing holds up the text of a page: it is drawn before scripts, formulas and pictures come.
 
 Scripts in the head run when the page has been read. MathJax is fetched when the text has been drawn
-(book/_static/formulas.js). Pictures come when a reader comes near; their place is kept, so that
-nothing moves and an anchor lands where it should. What else keeps pages light: the search index is
-not on every page (book/_templates), nor a second set of icons (book/_static/scripts).
+(book/_static/formulas.js). A picture comes when a reader comes near; its place is kept, so that
+nothing moves and an anchor lands where it should. On a phone it gets no narrower than its text
+can be read, and scrolls in a frame (book.css).
 """
 
 import re
@@ -15,6 +15,7 @@ EAGER = "documentation_options.js"  # a script of the theme in the head sets one
 LATER = "mathjax/"
 UNTOUCHED = "search"  # its page calls what these scripts define while it is read
 PICTURE = re.compile(r'<img (?P<rest>[^>]*?src="(?P<source>[^":]+\.(?:png|jpg))"[^>]*>)')
+INCH = 63  # px at which text of 8 points, the smallest in a picture, has 7 px
 
 
 def deferred(script):
@@ -28,6 +29,13 @@ def deferred(script):
     return type(script)(script.filename, priority=script.priority, **attributes)
 
 
+def framed(image: str, inches: float) -> str:
+    """An image that scrolls in a frame where there is no room for its least width."""
+    least = f'style="--least: {INCH * inches:.0f}px; '
+    old, new = ('style="', least) if ' style="' in image else ("<img ", f'<img {least}" ')
+    return f'<span class="frame">{image.replace(old, new, 1)}</span>'
+
+
 def unhurried(html: str, paths: dict) -> str:
     """Pictures that come when a reader comes near; paths: the files, by the name on the site."""
 
@@ -36,9 +44,10 @@ def unhurried(html: str, paths: dict) -> str:
         if path is None or "loading=" in picture[0]:
             return picture[0]
         with Image.open(path) as image:
-            width, height = image.size
+            (width, height), (dpi, _) = image.size, image.info.get("dpi", (0, 0))
         size = "" if "width=" in picture[0] else f'width="{width}" height="{height}" '
-        return f'<img loading="lazy" {size}{picture["rest"]}'
+        shown = f'<img loading="lazy" {size}{picture["rest"]}'
+        return framed(shown, width / dpi) if dpi else shown
 
     return PICTURE.sub(mend, html)
 
