@@ -9,19 +9,17 @@ checks: otter-grader, which makes the notebook, is not needed to build the book.
 import re
 import sys
 from collections.abc import Iterator
+from html import escape
 from importlib import import_module
 
 from docutils import nodes
-from sphinx.addnodes import pending_xref
+from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
 
 from .back_matter import FromRegister
-from .page_head import link
+from .markup import WRITERS, address, later, link, row, table
 
-# per cent of the width
-HEAD = {"assignment": 70, "minutes": 10, "marks by tests": 10, "marks by hand": 10}
-
-
+HEAD = ("assignment", "minutes", "marks by tests", "marks by hand")
 ABOUT = (
     "What a student opens: dots stand for an answer, and a cell `grader.check` says at once if "
     "it is one. The zip, with the checks and the library, is made from a clone of the book: "
@@ -29,19 +27,19 @@ ABOUT = (
 )
 BLOCK = re.compile(r"( *)# BEGIN SOLUTION\n.*?# END SOLUTION", re.S)
 LINE = re.compile(r"^( *)(\w[\w, ]*= )?.*# SOLUTION$", re.M)
+logger = logging.getLogger(__name__)
 
 
-def tools(directive: SphinxDirective, name: str):
+def tools(env, name: str):
     """A module of coursework.tools, which lies beside the book."""
-    root = str(directive.env.srcdir)
-    if root not in sys.path:
-        sys.path.append(root)
+    if str(env.srcdir) not in sys.path:
+        sys.path.append(str(env.srcdir))
     return import_module(f"coursework.tools.{name}")
 
 
 class Course(SphinxDirective):
     def run(self):
-        course = tools(self, "course")
+        course = tools(self.env, "course")
         for path in course.files():
             self.env.note_dependency(str(path))
         try:
@@ -50,37 +48,48 @@ class Course(SphinxDirective):
             raise self.error(f"The course: {error}.") from None
         std = self.env.get_domain("std")
         for one in assignments:
-            label, place = f"course:{one.name}", anchor(one)
-            std.note_hyperlink_target(label, self.env.docname, place, one.title)
-        numbers = [(one.minutes, one.by_tests, one.by_hand) for one in assignments]
-        first = [*map(self.what, assignments), text(f"all {len(assignments)}")]
-        numbers.append([*map(sum, zip(*numbers, strict=True))])
-        rows = [row([what, *figures(n)]) for what, n in zip(first, numbers, strict=True)]
-        columns = [nodes.colspec(colwidth=width) for width in HEAD.values()]
-        group = nodes.tgroup("", *columns, cols=len(HEAD))
-        group += [nodes.thead("", row(map(text, HEAD))), nodes.tbody("", *rows)]
-        look = ["course", "colwidths-given", "longtable"]  # the latter for paper
-        return [nodes.table("", group, classes=look)]
+            std.note_hyperlink_target(
+                f"course:{one.name}", self.env.docname, anchor(one), one.title
+            )
+        return [later(writer="course", argument="")]
 
-    def what(self, one):
-        page = {"reftarget": f"/book/course/{one.name}", "refdoc": self.env.docname}
-        options = {"refdomain": "std", "reftype": "doc", "refexplicit": True, "refwarn": True}
-        shown = pending_xref("", nodes.strong("", one.title), **page, **options)
-        title = [nodes.target(ids=[anchor(one)]), shown]
-        told = [nodes.paragraph("", "", *title, nodes.Text(f". {one.about}"))]
+
+def write(app, page: str, _: str) -> str:
+    """The table of the assignments, with the sums of their numbers."""
+    labels = app.env.get_domain("std").labels
+
+    def links(names: list[str]) -> str:
+        for name in set(names) - labels.keys():
+            logger.warning("undefined label: %r", name, location=page)
+        known = (labels[name] for name in names if name in labels)
+        return "; ".join(link(address(page, *at), title) for *at, title in known)
+
+    assignments = tools(app.env, "course").assignments()
+    rows = ""
+    for one in assignments:
+        title = link(address(page, f"book/course/{one.name}"), one.title)
         lines = {
-            "The figure:": [nodes.Text(one.figure)],
-            "Read before:": [*self.links(one.before)] or [nodes.Text("nothing")],
-            "Read afterwards:": [*self.links(one.after)],
+            "The figure:": escape(one.figure),
+            "Read before:": links(one.before) or "nothing",
+            "Read afterwards:": links(one.after),
         }
-        for label, words in lines.items():
-            opening = nodes.emphasis("", label), nodes.Text(" ")
-            told += [nodes.paragraph("", "", *opening, *words)] if words else []
-        return told
+        about = "".join(f"<p><em>{key}</em> {line}</p>" for key, line in lines.items() if line)
+        first = f'<p id="{anchor(one)}">{title}. {escape(one.about)}</p>{about}'
+        rows += row(first, *(f"{count:g}" for count in numbers(one)))
+    sums = map(sum, zip(*map(numbers, assignments), strict=True))
+    rows += row(f"all {len(assignments)}", *(f"{count:g}" for count in sums))
+    return f'<div class="pst-scrollable-table-container">{table(HEAD, rows, "course table")}</div>'
 
-    def links(self, labels):
-        for k, label in enumerate(labels):
-            yield from [nodes.Text("; "), link(label, self.env.docname)][k == 0 :]
+
+def numbers(one) -> tuple[float, float, float]:
+    return one.minutes, one.by_tests, one.by_hand
+
+
+def anchor(one) -> str:
+    return nodes.make_id(f"course-{one.name}")
+
+
+# An assignment ------------------------------------------------------------------------------------
 
 
 def starter(code: str) -> str:
@@ -121,14 +130,14 @@ class Assignment(FromRegister):
 
     def run(self):
         (name,) = self.arguments
-        source = tools(self, "sources").read(name)
+        source = tools(self.env, "sources").read(name)
         self.env.note_dependency(f"coursework/{name}/{name}.md")
         sections = [nodes.section("", *self.markdown(ABOUT))]
-        for kind, told in for_students(source):
+        for kind, text in for_students(source):
             if kind == "code":
-                sections[-1] += nodes.literal_block(told, told, language="python")
+                sections[-1] += nodes.literal_block(text, text, language="python")
                 continue
-            for part in re.split(r"^(?=#+ )", told, flags=re.M):
+            for part in re.split(r"^(?=#+ )", text, flags=re.M):
                 heading = re.match(r"#+ (.*)\n?", part)
                 if heading and heading[1] != source.title():
                     place = nodes.make_id(f"{name}-{heading[1]}")
@@ -139,22 +148,7 @@ class Assignment(FromRegister):
         return [*sections[0].children, *sections[1:]]
 
 
-def anchor(one):
-    return nodes.make_id(f"course-{one.name}")
-
-
-def text(words):
-    return [nodes.paragraph("", words)]
-
-
-def figures(counts):
-    return [text(f"{count:g}") for count in counts]
-
-
-def row(cells):
-    return nodes.row("", *(nodes.entry("", *cell) for cell in cells))
-
-
 def setup(app):
+    WRITERS["course"] = write
     app.add_directive("course", Course)
     app.add_directive("assignment", Assignment)

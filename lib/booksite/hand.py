@@ -1,4 +1,4 @@
-"""The directive `hand`: a picture that answers to the hand, in the place of the one that stands.
+"""The directive `hand`: an interactive picture in the place of the one that stands.
 
     ```{code-cell} ...  (a picture)
     ```
@@ -6,9 +6,9 @@
     What the reader can do with it, and sees.
     ```
 
-The picture of the cell before stays where no script runs, in notebooks and on paper; elsewhere the
-scripts book/_static/hand/hand.js and hand/<name>.js, which only such pages load, draw theirs in its
-place, with the words of the directive under it.
+The picture of the cell before stays where no script runs, and in notebooks; elsewhere the scripts
+book/_static/hand/hand.js and hand/<name>.js, which only such pages load, draw theirs in its place,
+with the words of the directive under it.
 """
 
 from pathlib import Path
@@ -45,10 +45,6 @@ def depart(self, node):
     self.body.append("</div>\n")
 
 
-def skip(self, node):
-    raise nodes.SkipNode
-
-
 def load(app, pagename, templatename, context, doctree):
     """The scripts of the pictures of this page, and those of no other."""
     names = [node["name"] for node in doctree.findall(hand)] if doctree else []
@@ -59,7 +55,6 @@ def load(app, pagename, templatename, context, doctree):
 
 
 def setup(app):
-    paper = (skip, None)
-    app.add_node(hand, html=(visit, depart), latex=paper, text=paper)
+    app.add_node(hand, html=(visit, depart))
     app.add_directive("hand", Hand)
     app.connect("html-page-context", load)

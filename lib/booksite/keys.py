@@ -11,9 +11,8 @@ It is found by reading the cells, without running them:
 - the files that are named there by their path from the page, and modules beside the page;
 - the versions of Python and of the numeric packages, SCALE, and where the page lies.
 
-What may reach more, reaches all there is: a cell that names `register`, `discover`, `RESULTS`, a
-means of reading files (READING), of importing by name (IMPORTING) or of showing programs (SHOWING),
-or that Python cannot read.
+A page depends on everything there is if a cell names one of ANYTHING, may show a traceback, or is
+no Python.
 """
 
 import ast
@@ -36,9 +35,9 @@ from runproofs.book.sabotage import invitations
 
 PACKAGES = ("matplotlib", "numpy", "pillow", "scikit-learn", "scipy", "sympy", "torch")
 READING = {"BOOK", "glob", "open", "os", "pathlib"}
-IMPORTING = {"__import__", "exec", "import_module", "importlib", "runpy", "subprocess"}
-SHOWING = {"__doc__", "help", "inspect", "traceback"}
-ANYTHING = "import importlib, inspect; BOOK, RESULTS, claim, register"  # what cells may do
+IMPORTING = {"__import__", "discover", "exec", "import_module", "importlib", "runpy", "subprocess"}
+SHOWING = {"__doc__", "help", "inspect", "traceback"}  # programs as they are typed
+ANYTHING = READING | IMPORTING | SHOWING
 EXPERIMENTS = f"{reproductions.__name__}."
 
 
@@ -50,10 +49,8 @@ def keys(pages: dict[str, Path]) -> dict[str, str]:
     for name, path in pages.items():
         text = path.read_text("utf-8")
         if "{code-cell}" in text:
-            digest = hashlib.sha256(f"{from_book(path)} {common}".encode())
-            for what, content in sorted(reach(text, path.parent).items()):
-                digest.update(f"{what}: {content}\n".encode())
-            found[name] = digest.hexdigest()
+            reaches = sorted(reach(text, path.parent).items())
+            found[name] = _digest(repr((from_book(path), common, reaches)))
     return found
 
 
@@ -63,31 +60,25 @@ def reach(text: str, folder: Path) -> dict[str, str]:
     text: that of the page; folder: where it lies, and its cells run.
     """
     code = read(text)
-    imported = set(code.imported)
-    if "discover" in code.names:
-        imported |= below(reproductions)
-    if code.names & IMPORTING:
-        imported |= below(runproofs)
-    modules = reached(imported, everything=True)
-    found = {name: _digest(module) for name, module in modules.items()}
-
-    checked = register().keys() if code.claims_are_computed else code.strings & register().keys()
-    for identifier in register() if "register" in code.names else checked:
-        on_card = register()[identifier]._replace(uses=(), mentions=(), told="")  # these are not
-        found[identifier] = repr(on_card)
-    found |= {f"break {identifier}": repr(invitations(identifier)) for identifier in checked}
-
-    declared = {module for name, module in modules.items() if name.startswith(EXPERIMENTS)}
-    declared |= code.strings
-    for path in [*RESULTS.glob("*.npz"), *RESULTS.glob("*.yml")]:
-        if "RESULTS" in code.names or any(path.stem in where for where in declared):
-            found[from_book(path)] = _content(path)
+    imported, claims = code.imported, code.strings & register().keys()
     files = {folder / name for name in code.strings if "." in name and len(name) < 200}
     files |= {folder / f"{name.replace('.', '/')}.py" for name in code.imported}
-    if code.names & READING:
+    if code.everything:
+        imported = imported | below(runproofs)
         files |= {path for path in BOOK.rglob("*") if not is_stray(path.relative_to(BOOK))}
-    if code.names & SHOWING or "raises-exception" in code.not_run:
         files |= set(Path(runproofs.__file__).parent.rglob("*.py"))
+    if code.everything or code.claims_are_computed or "register" in code.names:
+        claims = register().keys()
+    modules = reached(imported, everything=True)
+    declared = {module for name, module in modules.items() if name.startswith(EXPERIMENTS)}
+    for path in [*RESULTS.glob("*.npz"), *RESULTS.glob("*.yml")]:
+        if "RESULTS" in code.names or any(path.stem in where for where in declared | code.strings):
+            files.add(path)
+
+    found = {name: _digest(module) for name, module in modules.items()}
+    for name in claims:
+        on_card = register()[name]._replace(uses=(), mentions=(), told="")  # these are not
+        found |= {name: repr(on_card), f"break {name}": repr(invitations(name))}
     found |= {from_book(path): _content(path) for path in files if path.is_file()}
     return found | {"not run": code.not_run}
 
@@ -96,21 +87,22 @@ class Code(NamedTuple):
     """The cells of a page, as a reader of programs sees them."""
 
     imported: set[str]  # names that may be modules
-    names: set[str]  # of variables, attributes and modules, those of modules part by part
+    names: set[str]  # of variables and attributes
     strings: set[str]
     claims_are_computed: bool  # whether `claim` is used otherwise than in `claim("...")`
     not_run: str  # the tags of the cells that say so
+    everything: bool  # whether they may reach it
 
 
 @cache
 def read(text: str) -> Code:
-    """The cells of a page with this text; what Python cannot read counts as doing ANYTHING."""
+    """The cells of a page with this text."""
     found = cells(text)
     program = "\n".join(cell.code for cell in found)
     try:
-        tree = ast.parse(program if text.count("{code-cell}") == len(found) else ANYTHING)
+        tree = ast.parse(program if text.count("{code-cell}") == len(found) else "(")
     except SyntaxError:  # a command of IPython
-        tree = ast.parse(ANYTHING)
+        tree = ast.parse("importlib")
     imported, names, strings, claims = set(), set(), set(), 0
     for node in ast.walk(tree):
         match node:
@@ -126,8 +118,9 @@ def read(text: str) -> Code:
             case ast.Call(ast.Name("claim") | ast.Attribute(attr="claim"), [ast.Constant(), *_]):
                 claims -= 1
     names |= {part for name in imported for part in name.split(".")}
-    not_run = [NOT_RUN.findall(cell.options) for cell in found]
-    return Code(imported, names, strings, claims > 0, repr(not_run))
+    not_run = repr([NOT_RUN.findall(cell.options) for cell in found])
+    everything = bool(names & ANYTHING) or "raises-exception" in not_run
+    return Code(imported, names, strings, claims > 0, not_run, everything)
 
 
 def below(package) -> set[str]:

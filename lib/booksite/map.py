@@ -15,30 +15,18 @@ from html import escape
 from itertools import groupby
 
 import igraph
-from docutils import nodes
-from sphinx.util.docutils import SphinxDirective
 
 from runproofs.book.register import CHAPTERS, Claim, register
 
-from .back_matter import address
 from .failures import RED
-from .ledger import choice
-from .references import inline
+from .markup import add_directive, address, choice, folded, inline, link, plain, row, site, table
 from .results import SLIPS, verdict
-from .search import anchor
+from .statements import address_of, link_to
 from .uses import carried, links, used_by
 
 WIDTH, ROW = 900, 38  # of the picture, and of a layer
 BOX, HIGH = 34, 17  # of a claim
 PAGE = "book/back/map"
-LETTERS = {
-    "Algorithm": "A", "Assumption": "As", "Claim": "Cl", "Corollary": "C", "Definition": "D",
-    "Figure": "F", "Lemma": "L", "Proposition": "P", "Remark": "R", "Table": "T.", "Theorem": "T",
-}  # fmt: skip
-SOURCES = {
-    "thesis": "the thesis", "icml": "the paper of 2018", "vidal": "Vidal", "beyond": "beyond them",
-    "helmbold-long": "Helmbold and Long",
-}  # fmt: skip
 VERDICTS = {
     "holds": "holds or reproduced", "slip": "holds, with a correction or a question",
     "wrong": "printed wrongly, or not reproduced", "told": "told, not checked",
@@ -52,34 +40,25 @@ def label(entry: Claim) -> str:
     >>> [label(register()[name]) for name in names]
     ['T6', '2.14', '§2', 'fig']
     """
-    if found := re.match(rf"({'|'.join(LETTERS)}) ([\w.-]+)", entry.number):
-        return LETTERS[found[1]] + found[2]
-    if found := re.match(r"\(([\d.]+)\)$", entry.number):
-        return found[1]
+    kind, _, rest = entry.number.partition(" ")
+    if kind in site()["letters"] and (number := re.match(r"[\w.-]+", rest)):
+        return site()["letters"][kind] + number[0]
+    if number := re.match(r"\(([\d.]+)\)$", entry.number):
+        return number[1]
     number = re.match(r"[\dA]\.?[1-9]?", entry.section)
     return f"§{number[0].rstrip('.')}" if number else entry.kind[:3]
 
 
-def plain(entry: Claim) -> str:
-    r"""The number and the title, for who hears or points: formulas without their marks.
-
-    >>> plain(register()["thesis/equation-2.3"])
-    '(2.3): The dropout regularizer is the squared l2 path norm'
-    """
-    title = re.sub(r"\\([A-Za-z]+) ?", r"\1 ", entry.title)
-    return f"{entry.name}: {re.sub('[${}]', '', title)}"
-
-
-def look(entry: Claim, red: set[str]) -> str:
-    """Which of VERDICTS the picture shows, or that the check is red on this build."""
+def state(entry: Claim, red: set[str]) -> tuple[str, str]:
+    """Which of VERDICTS the picture shows, or that the check is red on this build; and the word."""
     if entry.id in red:
-        return "red"
+        return "red", RED
     if entry.status != "checked":
-        return "told"
+        return "told", "told"
     word = verdict(entry)[0]
-    if word == SLIPS["major"] or word == "not reproduced":
-        return "wrong"
-    return "holds" if word in {"holds", "shown", "reproduced"} else "slip"
+    if word in {SLIPS["major"], "not reproduced"}:
+        return "wrong", word
+    return "holds" if word in {"holds", "shown", "reproduced"} else "slip", word
 
 
 # The picture ------------------------------------------------------------------------------------
@@ -105,27 +84,21 @@ def layers(entries: list[Claim]) -> list[list[str]]:
     return [row[k : k + most] for row in rows for k in range(0, len(row), most)]
 
 
-def spread(rows: list[list[str]], top: int) -> dict[str, tuple[float, int]]:
-    """The middle of the box of each claim."""
-    return {
-        name: (WIDTH * (k + 0.5) / len(row), top + ROW * n + HIGH)
-        for n, row in enumerate(rows)
-        for k, name in enumerate(row)
-    }
-
-
-def picture(app, document: str, chapters: list[str]) -> str:
-    known, at, bands, top = register().values(), {}, "", 0
+def picture(app, page: str, chapters: list[str]) -> str:
+    at, bands, top = {}, "", 0  # at: the middle of the box of each claim
     for chapter in chapters:
-        entries = [entry for entry in known if entry.chapter == chapter]
-        rows = layers(entries)
         bands += f'<text x="0" y="{top + 14}">{escape(CHAPTERS[chapter])}</text>'
-        at |= spread(rows, top + 24)
-        top += 24 + ROW * len(rows) + 20
+        top += 24
+        for names in layers([e for e in register().values() if e.chapter == chapter]):
+            for k, name in enumerate(names):
+                at[name] = WIDTH * (k + 0.5) / len(names), top + HIGH
+            top += ROW
+        top += 20
     index = {name: k for k, name in enumerate(at)}
     boxes = lines = ""
     for name, (x, y) in at.items():
-        entry, uses = register()[name], [used for used in register()[name].uses if used in at]
+        entry = register()[name]
+        uses = [used for used in entry.uses if used in at]
         for used in uses:
             x0, y0 = at[used]
             y1, y2 = y0 + HIGH / 2, y - HIGH / 2  # what is used stands above
@@ -134,77 +107,67 @@ def picture(app, document: str, chapters: list[str]) -> str:
                 f'<path data-e="{index[used]} {index[name]}" '
                 f'd="M{x0:.0f} {y1:.0f}C{x0:.0f} {bend:.0f} {x:.0f} {bend:.0f} {x:.0f} {y2:.0f}"/>'
             )
-        page, place = anchor(app, entry)
         boxes += (
-            f'<a href="{address(document, page)}#{place}" class="{look(entry, app.env.book_red)}" '
+            f'<a href="{address_of(app, page, entry)}" class="{state(entry, app.env.book_red)[0]}" '
             f'data-n="{index[name]}" data-uses="{" ".join(str(index[used]) for used in uses)}" '
             f'data-source="{entry.source}" data-kind="{entry.kind}">'
-            f"<title>{escape(plain(entry))}</title>"
+            f"<title>{escape(f'{entry.name}: {plain(entry.title)}')}</title>"
             f'<rect x="{x - BOX / 2:.0f}" y="{y - HIGH / 2:.0f}" width="{BOX}" height="{HIGH}"/>'
             f'<text x="{x:.0f}" y="{y + 3:.0f}">{escape(label(entry))}</text></a>'
         )
+    shown = VERDICTS | ({"red": RED} if app.env.book_red else {})
+    legend = "".join(f'<span class="{name}">{words}</span>' for name, words in shown.items())
     return (
+        f'<p class="claim-map-legend">{legend}</p>'
         '<div class="claim-map" role="region" aria-label="map of the claims" tabindex="0">'
         f'<svg viewBox="-2 0 {WIDTH + 4} {top}" role="group" aria-label="claims and what they rest '
         f'on"><g class="bands">{bands}</g><g class="lines">{lines}</g>{boxes}</svg></div>'
     )
 
 
-def legend(red: set[str]) -> str:
-    shown = VERDICTS | ({"red": RED} if red else {})
-    keys = "".join(f'<span class="{name}">{words}</span>' for name, words in shown.items())
-    return f'<p class="claim-map-legend">{keys}</p>'
-
-
-def form() -> str:
-    """The filters; map.js shows them."""
+def filters() -> str:
     known = register().values()
-    sources = [(name, words) for name, words in SOURCES.items()
-               if any(entry.source == name for entry in known)]  # fmt: skip
+    sources = {entry.source for entry in known}
+    sources = {name: words for name, words in site()["sources"].items() if name in sources}
     kinds = sorted({entry.kind for entry in known})
-    selects = (
-        choice("source", "source", [("", "all sources"), *sources]),
-        choice("kind", "kind", [("", "all kinds"), *zip(kinds, kinds, strict=True)]),
-    )
     return (
-        f'<div class="claim-map-filter" role="search" hidden>{"".join(selects)} '
+        '<div class="claim-map-filter" role="search" hidden>'
+        f"{choice('source', 'source', 'all sources', sources)}"
+        f"{choice('kind', 'kind', 'all kinds', kinds)} "
         '<output aria-live="polite"></output></div>'
     )
 
 
-def table(app, document: str) -> str:
-    rows = ""
-    for entry in register().values():
-        page, place = anchor(app, entry)
-        cells = (
-            f'<a href="{address(document, page)}#{place}">{escape(entry.name)}</a>',
+def listed(app, page: str) -> str:
+    """The same as a table."""
+
+    def rows_of(claims) -> str:
+        entries = [register()[claim] for claim in claims]
+        return ", ".join(link(f"#map-{entry.slug}", entry.name) for entry in entries)
+
+    rows = [
+        row(
+            link_to(app, page, entry),
             inline(entry.title),
-            RED
-            if entry.id in app.env.book_red
-            else verdict(entry)[0]
-            if entry.status == "checked"
-            else "told",
-            short_links(entry.uses),
-            short_links(used_by()[entry.id]),
+            state(entry, app.env.book_red)[1],
+            rows_of(entry.uses),
+            rows_of(used_by()[entry.id]),
+            attributes=f' id="map-{entry.slug}" data-source="{entry.source}" '
+            f'data-kind="{entry.kind}"',
         )
-        row = "".join(f"<td>{cell}</td>" for cell in cells)
-        rows += (
-            f'<tr id="map-{entry.slug}" data-source="{entry.source}" data-kind="{entry.kind}">'
-            f"{row}</tr>"
-        )
-    names = ("claim", "says", "verdict", "rests on", "used by")
-    head = "".join(f"<th>{name}</th>" for name in names)
-    return (
-        '<details class="claim-map-table"><summary>The same as a table</summary>'
-        f'<table class="dataframe"><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>'
-        "</details>"
-    )
+        for entry in register().values()
+    ]
+    head = ("claim", "says", "verdict", "rests on", "used by")
+    return folded("claim-map-table", "The same as a table", table(head, rows))
 
 
-def short_links(claims) -> str:
-    """Links to rows of the table."""
-    named = ((register()[claim].slug, register()[claim].name) for claim in claims)
-    return ", ".join(f'<a href="#map-{slug}">{escape(name)}</a>' for slug, name in named)
+def whole_map(app, page: str, chapter: str) -> str:
+    drawn = [name for name in CHAPTERS if any(e.chapter == name for e in register().values())]
+    if not chapter:
+        return f"{filters()}{picture(app, page, drawn)}{listed(app, page)}"
+    whole = f"<p>The {link(address(page, PAGE), 'whole map')} has the other chapters.</p>"
+    body = f"{picture(app, page, [chapter])}{whole}"
+    return folded("results", "The map: what rests on what", body) if chapter in drawn else ""
 
 
 # The two questions ------------------------------------------------------------------------------
@@ -217,75 +180,27 @@ def heaviest(count: int) -> list[Claim]:
     return sorted(found, key=lambda entry: -len(carried(entry.id)))[:count]
 
 
-def carrying(app, document: str, count: str) -> str:
-    rows = "".join(
-        f"<tr><td>{links(app, document, [entry.id])}</td><td>{inline(entry.title)}</td>"
-        f"<td>{len(used_by()[entry.id])}</td><td>{len(carried(entry.id))}</td></tr>"
-        for entry in heaviest(int(count))
-    )
-    names = ("result", "says", "rest on it at once", "in all")
-    head = "".join(f"<th>{name}</th>" for name in names)
-    return f'<table class="dataframe"><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>'
+def carrying(app, page: str, count: str) -> str:
+    rows = [
+        row(link_to(app, page, e), inline(e.title), len(used_by()[e.id]), len(carried(e.id)))
+        for e in heaviest(int(count))
+    ]
+    return table(("result", "says", "rest on it at once", "in all"), rows)
 
 
-def without(app, document: str, claim: str) -> str:
+def without(app, page: str, claim: str) -> str:
     source = register()[claim].source
     own = [entry for entry in register().values() if entry.source == source]
     fallen = [entry for entry in own if entry.id in carried(claim)]
     counts = Counter(entry.chapter for entry in fallen)
     where = ", ".join(f"{CHAPTERS[chapter]} ({count})" for chapter, count in counts.items())
-    others = len(carried(claim)) - len(fallen)
     return (
-        f"<p>Of the other {len(own) - 1} claims of {SOURCES[source]} {len(fallen)} rest on "
-        f"{links(app, document, [claim])}, at once or through others, and "
+        f"<p>Of the other {len(own) - 1} claims of {site()['sources'][source]} {len(fallen)} rest "
+        f"on {links(app, page, [claim])}, at once or through others, and "
         f"{len(own) - 1 - len(fallen)} do not. With it fall {where}: "
-        f"{links(app, document, [entry.id for entry in fallen])}. Of the results of other sources "
-        f"and of this book {others} fall, too.</p>"
+        f"{links(app, page, [entry.id for entry in fallen])}. Of the results of other sources "
+        f"and of this book {len(carried(claim)) - len(fallen)} fall, too.</p>"
     )
-
-
-# The directives ---------------------------------------------------------------------------------
-
-
-class map_part(nodes.Element):
-    """Stands for what is drawn and counted, until all pages are read."""
-
-
-class Drawn(SphinxDirective):
-    optional_arguments = 1
-
-    def run(self):
-        what, argument = self.name, "".join(self.arguments)
-        known = {"map": {"", *CHAPTERS}, "without": register().keys(), "carrying": [argument]}
-        if argument not in known[what]:
-            raise self.error(f"The register knows no {argument!r}.")
-        return [map_part(what=what, argument=argument)]
-
-
-def whole(app, document: str, chapter: str) -> str:
-    if chapter:
-        if not any(entry.chapter == chapter for entry in register().values()):
-            return ""
-        return (
-            '<details class="results"><summary>The map: what rests on what</summary>'
-            f'{picture(app, document, [chapter])}{legend(app.env.book_red)}<p>The <a href="'
-            f'{address(document, PAGE)}">whole map</a> has the other chapters.</p></details>'
-        )
-    chapters = [c for c in CHAPTERS if any(e.chapter == c for e in register().values())]
-    drawn = picture(app, document, chapters)
-    return f"{form()}{legend(app.env.book_red)}{drawn}{table(app, document)}"
-
-
-SHOWN = {"map": whole, "carrying": carrying, "without": without}
-
-
-def show(app, doctree, document):
-    for place in list(doctree.findall(map_part)):
-        if app.builder.format != "html":  # paper has the words around
-            place.parent.remove(place)
-            continue
-        html = SHOWN[place["what"]](app, document, place["argument"])
-        place.replace_self(nodes.raw("", html, format="html", classes=["site-only"]))
 
 
 def bring_script(app, pagename, templatename, context, doctree):
@@ -294,8 +209,7 @@ def bring_script(app, pagename, templatename, context, doctree):
 
 
 def setup(app):
-    app.add_node(map_part)
-    for name in SHOWN:
-        app.add_directive(name, Drawn)
-    app.connect("doctree-resolved", show)
+    add_directive(app, "map", whole_map, known={"", *CHAPTERS}, kind=["site-only"])
+    add_directive(app, "carrying", carrying, kind=["site-only"])
+    add_directive(app, "without", without, known=register().keys(), kind=["site-only"])
     app.connect("html-page-context", bring_script)

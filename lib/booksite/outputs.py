@@ -32,9 +32,10 @@ KernelManager.transport_encryption.default_value = "auto"  # else each kernel co
 logging.getLogger("asyncio").setLevel(logging.CRITICAL)  # of what nbclient leaves after a timeout
 
 
-def cache_folder(app) -> Path:
+def cache_of(app):
     """Where myst_nb keeps the executed pages."""
-    return Path(app.config.nb_execution_cache_path or Path(app.outdir).parent / ".jupyter_cache")
+    folder = app.config.nb_execution_cache_path or Path(app.outdir).parent / ".jupyter_cache"
+    return get_cache(folder)
 
 
 def note_register(app, config):
@@ -56,28 +57,25 @@ def stored(cache, path) -> tuple[NbCacheRecord, Path]:
     return record, cache.path / "executed" / record.hashkey / KEY
 
 
-def forget_stale_outputs(app, env, docnames):
-    """Of the pages that will be read, those whose stored output has another key will run again.
+def is_fresh(cache, path: Path, key: str) -> bool:
+    """Whether the stored output of a page has this key; else it is dropped.
 
-    So do those whose output is damaged, or has no key: its run was interrupted, or it ran while
-    what it reaches was changed.
+    What is damaged, or has no key, is not: its run was interrupted, or it ran while what it
+    reaches was changed.
     """
-    cache = get_cache(cache_folder(app))
-    records = NbCacheRecord.records_all(cache.db)
-    env.book_seconds = {record.uri: record.data.get("execution_seconds") for record in records}
-    for name in env.book_keys.keys() & docnames:
-        try:
-            record, key = stored(cache, env.doc2path(name))
-        except KeyError:
-            continue
-        try:
-            cache.get_cache_bundle(record.pk)
-            fresh = key.read_text("utf-8") == env.book_keys[name]
-        except Exception:  # whatever a damaged file makes the reader of notebooks say
-            fresh = False
-        if not fresh:
-            shutil.rmtree(key.parent, ignore_errors=True)
-            NbCacheRecord.remove_record(record.pk, cache.db)
+    try:
+        record, file = stored(cache, path)
+    except KeyError:
+        return False
+    try:
+        cache.get_cache_bundle(record.pk)
+        fresh = file.read_text("utf-8") == key
+    except Exception:  # whatever a damaged file makes the reader of notebooks say
+        fresh = False
+    if not fresh:
+        shutil.rmtree(file.parent, ignore_errors=True)
+        NbCacheRecord.remove_record(record.pk, cache.db)
+    return fresh
 
 
 def run_side_by_side(app, env, docnames):
@@ -85,22 +83,20 @@ def run_side_by_side(app, env, docnames):
 
     A page that fails is cached for this build only: it gets no key, and counts as outdated.
 
-    Threads wait for kernels; this thread alone stores what they printed, since the cache, when it
-    looks for what is old, forgets a page that another thread stores at that moment.
+    Worker threads wait for kernels. Only this thread writes to the cache, which can drop an entry
+    that another thread writes while it looks for old ones.
     """
-    cache, waiting = get_cache(cache_folder(app)), {}
-    env.book_failures, env.book_red = {}, set()
-    for name in (name for name in docnames if name in env.book_keys):
-        path = Path(env.doc2path(name))
-        try:
-            stored(cache, path)
-        except KeyError:
-            waiting[name] = path
+    cache, env.book_failures, env.book_red = cache_of(app), {}, set()
+    known = {record.uri: record.data.get("execution_seconds")
+             for record in NbCacheRecord.records_all(cache.db)}  # fmt: skip
+    paths = {name: Path(env.doc2path(name)) for name in docnames if name in env.book_keys}
+    waiting = {name: path for name, path in paths.items()
+               if not is_fresh(cache, path, env.book_keys[name])}  # fmt: skip
     if not waiting:
         return
 
     cores = joblib.cpu_count()  # those that a container grants, unlike os.cpu_count()
-    progress = Progress({name: env.book_seconds.get(str(waiting[name])) for name in waiting}, cores)
+    progress = Progress({name: known.get(str(path)) for name, path in waiting.items()}, cores)
     tell(f"Running {pages(len(waiting))}, {cores} at a time.")
     if len(waiting) > 2 * cores:  # else it costs more than it saves
         fork_kernels()
@@ -163,7 +159,7 @@ def publish_outputs(app, doctree):
         return
     notebook = nbformat.read(path, as_version=4)
     if any(cell.cell_type == "code" for cell in notebook.cells):
-        _, notebook = get_cache(cache_folder(app)).merge_match_into_notebook(notebook)
+        _, notebook = cache_of(app).merge_match_into_notebook(notebook)
         nbformat.write(notebook, path)
 
 
@@ -171,6 +167,5 @@ def setup(app):
     app.add_config_value("book_register", "", "env", [str])
     app.connect("config-inited", note_register)
     app.connect("env-get-outdated", pages_are_outdated)
-    app.connect("env-before-read-docs", forget_stale_outputs, 300)  # before lab stores its own
     app.connect("env-before-read-docs", run_side_by_side)
     app.connect("doctree-read", publish_outputs)

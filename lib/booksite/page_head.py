@@ -9,10 +9,8 @@ without this key has no such line.
 
 Reading time: 120 words a minute, half of what prose takes, since a reader of mathematics stops to
 think. A formula in a line is a word, a displayed one ten. What is folded when the page opens
-(long proofs, solutions) is not counted, nor are the cells.
-
-Running time: what the cells took when they ran last, with the start of Python, two pages at a
-time; a page without cells, or one that did not run, has none.
+(long proofs, solutions) is not counted, nor are the cells. Running time: what the cells took when
+they ran last, with the start of Python, two pages at a time.
 """
 
 import json
@@ -22,37 +20,28 @@ from myst_nb.sphinx_ import NbMetadataCollector
 from sphinx.addnodes import pending_xref
 
 WORDS_A_MINUTE = 120
-WORDS = {nodes.math: 1, nodes.math_block: 10}
+UNREAD = (nodes.literal_block, nodes.raw, nodes.comment)
 
 
 def words(node: nodes.Node) -> int:
     """The words of a text that are seen when its page opens."""
     if isinstance(node, nodes.Text):
         return sum(any(letter.isalnum() for letter in word) for word in node.split())
-    if type(node) in WORDS:
-        return WORDS[type(node)]
-    if isinstance(node, nodes.literal_block | nodes.raw | nodes.comment):
-        return 0
-    if folded(node) or is_cell(node):
+    if isinstance(node, nodes.math | nodes.math_block):
+        return 1 if isinstance(node, nodes.math) else 10
+    folded = "dropdown" in node.get("classes", []) or node.get("design_component") == "dropdown"
+    if folded or is_cell(node) or isinstance(node, UNREAD):
         return 0
     return sum(map(words, node.children))
-
-
-def folded(node: nodes.Element) -> bool:
-    """Whether a part of a page is closed when the page opens."""
-    return "dropdown" in node.get("classes", []) or node.get("design_component") == "dropdown"
 
 
 def is_cell(node: nodes.Node) -> bool:
     return isinstance(node, nodes.container) and node.get("nb_element") == "cell_code"
 
 
-def reading_time(count: int) -> str:
-    """
-    >>> [reading_time(count) for count in (20, 900, 2000)]
-    ['1 min', '8 min', '17 min']
-    """
-    return f"{max(1, round(count / WORDS_A_MINUTE))} min"
+def reading_time(count: int) -> int:
+    """Minutes."""
+    return max(1, round(count / WORDS_A_MINUTE))
 
 
 def running_time(seconds: float) -> str:
@@ -65,9 +54,18 @@ def running_time(seconds: float) -> str:
 
 def link(label: str, page: str) -> pending_xref:
     """A link with the title of what has the label."""
-    options = {"refdomain": "std", "reftype": "ref", "refexplicit": False, "refwarn": True}
-    options |= {"refdoc": page, "reftarget": label}
-    return pending_xref("", nodes.inline("", label), **options)
+    return pending_xref(
+        "", nodes.inline("", label), refdoc=page, reftarget=label,
+        refdomain="std", reftype="ref", refexplicit=False, refwarn=True,
+    )  # fmt: skip
+
+
+def below_title(doctree: nodes.document, *lines: nodes.Node, after: str = "") -> None:
+    """Insert lines under the title of a page; below the line there that has the class `after`."""
+    title = next(doctree.findall(nodes.title))
+    at = title.parent.index(title) + 1
+    at += after in title.parent[at].get("classes", [])
+    title.parent[at:at] = lines
 
 
 def add_head(app, doctree):
@@ -75,17 +73,16 @@ def add_head(app, doctree):
     env, page = app.env, app.env.docname
     if "needs" not in env.metadata[page]:
         return
-    title = next(doctree.findall(nodes.title))
     line = nodes.paragraph("", classes=["page-head"])
     for label in json.loads(env.metadata[page]["needs"]):
         line += [nodes.Text("; " if line.children else "Needs "), link(label, page)]
     if not line.children:
         line += nodes.Text("Needs no other page")
-    line += nodes.Text(f" · {reading_time(words(doctree))} to read")
+    line += nodes.Text(f" · {reading_time(words(doctree))} min to read")
     runtime = NbMetadataCollector.get_doc_data(env)[page].get("exec_data", {}).get("runtime")
     if runtime is not None and any(doctree.findall(is_cell)):
         line += nodes.Text(f" · cells run in {running_time(runtime)}")
-    title.parent.insert(title.parent.index(title) + 1, line)
+    below_title(doctree, line)
 
 
 def setup(app):

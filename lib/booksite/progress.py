@@ -1,26 +1,17 @@
 """What a build says while it goes on: a line for each page that has run, and how long it will take.
 
-While Sphinx reads and writes, it says every quarter of a minute how far it is.
-
 Sphinx' own hundreds of lines are left to `jupyter-book build` without -q.
 """
 
 import shutil
-import time
-from collections import Counter
 from pathlib import Path
 from statistics import fmean
 
 from .page_head import running_time
 
-SILENCE = 15  # seconds
-_told = 0.0
-
 
 def tell(line: str):
     """Print it now, also where nobody but a file is listening."""
-    global _told
-    _told = time.monotonic()
     print(line, flush=True)
 
 
@@ -32,15 +23,6 @@ def title(path: Path) -> str:
     """That of a page that Sphinx has not read yet."""
     lines = path.read_text("utf-8").splitlines()
     return next((line[2:] for line in lines if line.startswith("# ")), path.stem)
-
-
-def say_reading(app, env, docnames):
-    if docnames:
-        tell(f"Reading {pages(len(docnames))}.")
-
-
-def say_writing(app, env):
-    tell("Writing the site.")
 
 
 class Progress:
@@ -77,14 +59,9 @@ class Progress:
 
 
 def setup(app):
+    def say_reading(app, env, docnames):
+        if docnames:
+            tell(f"Reading {pages(len(docnames))}.")
+
     app.connect("env-before-read-docs", say_reading, 900)  # after they have run
-    app.connect("env-check-consistency", say_writing)
-    counts = Counter()
-
-    def count(done: str):
-        counts[done] += 1
-        if time.monotonic() - _told > SILENCE:
-            tell(f"{done} {pages(counts[done])}.")
-
-    app.connect("doctree-read", lambda app, doctree: count("Read"))
-    app.connect("html-page-context", lambda *about: count("Written"))
+    app.connect("env-check-consistency", lambda app, env: tell("Writing the site."))

@@ -2,8 +2,7 @@
 
 `repository: url` in _config.yml switches on the buttons of the theme, the launch buttons (launch),
 the address of the site, and what only makes sense at an address: canonical links, the picture of a
-preview (meta_tags), sitemap.xml, 404.html. Without it all of that is left out, and nothing
-dangles. (.nojekyll and CNAME are made by sphinx.ext.githubpages.)
+preview (meta_tags), sitemap.xml, 404.html. Without it all of that is left out.
 """
 
 from html import escape
@@ -11,31 +10,13 @@ from pathlib import Path
 from string import Template
 from urllib.parse import urlsplit
 
-# It is shown at addresses of any depth, so it needs nothing from the site and links to all of it.
-LOST = Template("""<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8" />
-<meta name="viewport" content="width=device-width, initial-scale=1" />
-<meta name="robots" content="noindex" />
-<title>No such page: $title</title>
-<link rel="icon" href="data:," />
-<style>
-:root { color-scheme: light dark; }
-body { font: 1.1rem/1.6 system-ui, sans-serif; max-width: 34rem; margin: 15vh auto; }
-body { padding: 0 1.5rem; }
-input, button { font: inherit; padding: .3em .6em; }
-</style>
-</head>
-<body>
-<h1>There is no such page</h1>
-<p>It may have moved, or the link has a slip: this book collects those.</p>
-<p><a href="$home">$title</a> begins here. Or look for what you wanted:</p>
-<form action="${home}search.html"><input name="q" type="search" aria-label="Search" />
-<button>Search</button></form>
-</body>
-</html>
-""")
+TEMPLATES = Path(__file__).with_name("templates")
+
+
+def filled(template: str, **words: str) -> str:
+    """A page that is no page of the book, with these words in it, whatever letters they have."""
+    text = (TEMPLATES / template).read_text("utf-8")
+    return Template(text).substitute({key: escape(word) for key, word in words.items()})
 
 
 def repository(config) -> str | None:
@@ -74,21 +55,17 @@ def finish(app, exception):
     """Write what only makes sense at an address; remove it where there is none any more."""
     if exception is not None or app.builder.name != "html":
         return
-    files = {name: Path(app.outdir, name) for name in ("sitemap.xml", "404.html")}
     home = site_address(app.config)
-    if home is None:
-        for path in files.values():
-            path.unlink(missing_ok=True)
-        return
-    pages = (home + app.builder.get_target_uri(name) for name in sorted(app.env.found_docs))
+    pages = [f"{home}{app.builder.get_target_uri(name)}" for name in sorted(app.env.found_docs)]
     places = "\n".join(f"<url><loc>{escape(page)}</loc></url>" for page in pages)
-    files["sitemap.xml"].write_text(
-        '<?xml version="1.0" encoding="utf-8"?>\n'
-        f'<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">\n{places}\n</urlset>\n',
-        "utf-8",
-    )
-    lost = LOST.substitute(title=escape(app.config.html_title), home=escape(home))
-    files["404.html"].write_text(lost, "utf-8")
+    texts = {
+        "sitemap.xml": '<?xml version="1.0" encoding="utf-8"?>\n<urlset '
+        f'xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">\n{places}\n</urlset>\n',
+        "404.html": filled("404.html", title=app.config.html_title, home=f"{home}"),
+    }
+    for name, text in texts.items():
+        path = Path(app.outdir, name)
+        path.write_text(text, "utf-8") if home else path.unlink(missing_ok=True)
 
 
 def setup(app):

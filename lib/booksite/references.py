@@ -1,10 +1,9 @@
 """Where a page names a numbered result, an equation or a definition of a source, it is a link.
 
 "Theorem 16", "Lemmas 2 and 3" and "(2.14)" lead to their statements, or to what shows them: of the
-source that the page is about, unless the words around name another one. The register knows the
-numbers, and statements.py the places; pages are not rewritten. Nothing is a link in a title, in
-code, in another link, and in the statement itself. What leads to a preview, the statement as the
-register has it, goes with the page (previews.js); notebooks and paper show the words alone.
+source that the page is about, unless the words around name another one. Nothing is a link in a
+title, in code, in another link, and in the statement itself. What leads to a preview, the
+statement, goes with the page (previews.js); notebooks show the words alone.
 """
 
 import json
@@ -19,11 +18,10 @@ from markdown_it import MarkdownIt
 from mdit_py_plugins.dollarmath import dollarmath_plugin
 from sphinx_design.dropdown import dropdown_title
 
-from runproofs.book.register import LABELED, Claim, register, stated
+from runproofs.book.register import AUTHORS, FOLDERS, LABELED, Claim, register, stated
 
-from .back_matter import address
-from .search import anchor
-from .statements import NAMES, ONE, numbers
+from .markup import address, inline, site
+from .statements import NAMES, ONE, anchor, numbers
 
 RESULTS = re.compile(rf"\b({NAMES})s? ({ONE}(?:(?:, | and |, and ){ONE})*)")
 EQUATIONS = re.compile(r"\(\d\.\d+\)")
@@ -32,16 +30,10 @@ CLOSED = (
     dropdown_title,
 )  # fmt: skip
 UNLINKED = {"headerlink", "of-fold"}  # classes; of-fold: the line at which something unfolds
-PARTS = {"surprises": "helmbold-long", "homogeneous": "vidal"}  # folders; the ledger has the names
-SOURCES = {  # how the words around name one; the thesis alone has chapters
-    "Chapter": "thesis", "Helmbold": "helmbold-long", "slides": "vidal", "thesis": "thesis",
-}  # fmt: skip
 AFTER = re.compile(r"\s+(?:of|in) (?:the |its |their )?([^\W\d_]+|$)")
 BEFORE = re.compile(
-    r"\b(?:(thesis|slides)|(Helmbold) and Long)['\N{RIGHT SINGLE QUOTATION MARK}]s? $"
+    rf"\b({'|'.join(site()['named'])})(?: and \w+)?['\N{{RIGHT SINGLE QUOTATION MARK}}]s? $"
 )
-
-
 ROLE = re.compile(r"\{(?P<role>[\w:]+)\}`(?:(?P<words>[^`<]*?) ?<)?(?P<to>[^`<>]+)>?`")
 
 
@@ -77,11 +69,11 @@ def numbered() -> dict[tuple[str, str], Claim]:
 
 def source_of(document: str) -> str:
     """The source that a page is about; "" for the back matter, which is about all of them."""
-    parts = set(document.split("/"))
+    parts = document.split("/")
     if "back" in parts and "ledger" not in parts:
         return ""
-    return next((PARTS.get(part, part) for part in parts if part in {*PARTS, *PARTS.values()}),
-                "thesis")  # fmt: skip
+    sources = (FOLDERS.get(part, part) for part in parts)
+    return next((source for source in sources if source in AUTHORS), "thesis")
 
 
 def mentions(text: str, source: str) -> Iterator[Mention]:
@@ -92,25 +84,22 @@ def mentions(text: str, source: str) -> Iterator[Mention]:
     ['thesis/lemma-2', 'thesis/lemma-3']
     """
     text = text.replace("\N{NON-BREAKING HYPHEN}", "-").replace("\N{NO-BREAK SPACE}", " ")
-    named = []
+    named = [(*match.span(), match[0], match) for match in EQUATIONS.finditer(text)]
     for match in RESULTS.finditer(text):
-        ones = list(re.finditer(ONE, match[2]))
-        for one in ones:  # the first has the word with it
-            start = match.start() if one is ones[0] else match.start(2) + one.start()
+        for one in re.finditer(ONE, match[2]):
+            start = match.start(2) + one.start() if one.start() else match.start()  # with the word
             named.append((start, match.start(2) + one.end(), f"{match[1]} {one[0]}", match))
-    named += [(*match.span(), match[0], match) for match in EQUATIONS.finditer(text)]
     for start, end, number, match in sorted(named, key=lambda found: found[:2]):
         where = source
         if said := BEFORE.search(text[: match.start()]):
-            where = SOURCES[said[1] or said[2]]
+            where = site()["named"][said[1]]
         elif said := AFTER.match(text, match.end()):
-            where = SOURCES.get(said[1], None if said[1] in {"", "paper"} else source)
+            where = site()["named"].get(said[1], None if said[1] in {"", "paper"} else source)
         whole = re.sub(r" \(\d\)$", "", number)  # of which a part may have no entry of its own
-        if where is None:
-            continue
-        names = [(one, n) for one in (where, "beyond") for n in (number, whole)]
-        if found := next((name for name in names if name in numbered()), None):
-            yield Mention(start, end, numbered()[found])
+        for name in ((one, n) for one in (where, "beyond") for n in (number, whole)):
+            if where and name in numbered():
+                yield Mention(start, end, numbered()[name])
+                break
 
 
 def open_texts(node: nodes.Element) -> Iterator[nodes.Text]:
@@ -131,20 +120,18 @@ def within(node: nodes.Node, label: str) -> bool:
     return False
 
 
-def link_mentions(app, doctree, document):
-    """Make links of what the page names, and note of which claims."""
-    source, led = source_of(document), {}
-    if app.builder.name != "html" or not source:
-        return
-    for text in list(open_texts(doctree)):
+def link_mentions(app, doctree, page):
+    """Make links of what the page names, and note of which claims, by address."""
+    source = source_of(page)
+    led = app.env.claims_linked[page] = {}
+    for text in list(open_texts(doctree)) if source and app.builder.name == "html" else []:
         parts, done = [], 0
         for start, end, entry in mentions(text, source):
-            page, place = anchor(app, entry)
-            if page not in app.env.found_docs or within(text, place):
+            document, place = anchor(app, entry)
+            if document not in app.env.found_docs or within(text, place):
                 continue
-            uri = f"#{place}" if page == document else f"{address(document, page)}#{place}"
+            uri, words = address(page, document, place), text[start:end]
             parts += [nodes.Text(text[done:start])] * (start > done)
-            words = text[start:end]
             parts.append(nodes.reference("", "", nodes.inline("", words), internal=True,
                                          refuri=uri, classes=["to-claim"]))  # fmt: skip
             led.setdefault(uri, {})[entry.id] = entry
@@ -152,14 +139,6 @@ def link_mentions(app, doctree, document):
         if parts:
             parts += [nodes.Text(text[done:])] * (done < len(text))
             text.parent.replace(text, parts)
-    linked(app)[document] = led
-
-
-def linked(app) -> dict[str, dict]:
-    """Of each page that was written: by address the claims to which it leads."""
-    if not hasattr(app, "linked_claims"):
-        app.linked_claims = {}
-    return app.linked_claims
 
 
 # The previews -----------------------------------------------------------------------------------
@@ -194,37 +173,24 @@ def rendered(app, text: str) -> str:
     return MARKDOWN.render(ROLE.sub(said, text))
 
 
-def inline(text: str) -> str:
-    r"""
-    >>> inline("at $x<1$ of `f`")
-    'at <span class="math">\\(x&lt;1\\)</span> of <code>f</code>'
-    """
-    text = re.sub(r"\$([^$]+)\$", r'<span class="math">\\(\1\\)</span>', escape(text, quote=False))
-    return re.sub(r"`([^`]+)`", r"<code>\1</code>", text)
-
-
 def bring_previews(app, pagename, templatename, context, doctree):
     """Put the previews of a page at its end, for previews.js."""
-    if not (found := linked(app).get(pagename)) or "body" not in context:
-        return
-    texts = {
-        uri: "".join(preview(app, one) for one in entries.values())
-        for uri, entries in found.items()
-    }
-    content = json.dumps(texts, ensure_ascii=False).replace("</", r"<\/")
-    context["body"] += f'<script type="application/json" id="previews">{content}</script>'
+    if found := app.env.claims_linked.get(pagename):
+        texts = {uri: "".join(preview(app, one) for one in led.values())
+                 for uri, led in found.items()}  # fmt: skip
+        content = json.dumps(texts, ensure_ascii=False).replace("</", r"<\/")
+        context["body"] += f'<script type="application/json" id="previews">{content}</script>'
 
 
-def pages_that_lead_elsewhere(app, env):
-    """All pages are written again where a claim has come to stand in another place."""
-    if app.builder.name != "html":
-        return []
-    found = {entry.id: anchor(app, entry) for entry in register().values()}
-    before, env.claim_anchors = getattr(env, "claim_anchors", found), found
-    return [] if before == found else list(env.found_docs)
+def pages_to_write(app, env):
+    """All are written again where a claim has come to stand elsewhere, or another one is red."""
+    env.claims_linked = {}
+    now = {entry.id: anchor(app, entry) for entry in register().values()}, env.book_red
+    before, env.claims_before = getattr(env, "claims_before", now), now
+    return [] if before == now else list(env.found_docs)
 
 
 def setup(app):
-    app.connect("env-updated", pages_that_lead_elsewhere)
+    app.connect("env-updated", pages_to_write)
     app.connect("doctree-resolved", link_mentions, 600)  # after the references of Sphinx
     app.connect("html-page-context", bring_previews)

@@ -1,8 +1,8 @@
 """Where each claim is stated and checked: the boxes of the pages, and the cards of the checks.
 
 A box names the claims that it states, `:claim: thesis/lemma-2`; a step on the way to one that is
-checked below says `:for: thesis/theorem-1`. Each box links to the ledger. The ledger (ledger.py)
-and the search (search.py) lead back.
+checked below says `:for: thesis/theorem-1`. Each box links to the ledger, which leads back, as the
+search does. What stands on a page is kept in its metadata, which Sphinx forgets with the page.
 """
 
 import re
@@ -15,9 +15,9 @@ from docutils.parsers.rst import directives
 from sphinx_proof.directive import ElementDirective
 
 from runproofs.book.pages import boxes
-from runproofs.book.register import register
+from runproofs.book.register import Claim, register
 
-from .back_matter import LEDGER, address
+from .markup import LEDGER, address, link
 
 NAMES = (
     "Algorithm|Assumption|Claim|Corollary|Definition|Example|Figure|Footnote|Key Property"
@@ -37,12 +37,8 @@ class Box(NamedTuple):
     document: str
     label: str
     title: str
-    claims: tuple[str, ...]
-    leads_to: str
-
-    def leads(self) -> list[str]:
-        """The claims to which the box leads: those that it states, or the one that needs it."""
-        return [*self.claims] or [self.leads_to] * bool(self.leads_to)
+    claims: list[str]
+    leads_to: list[str]  # the claims that it states, or the one that needs it
 
 
 class Card(NamedTuple):
@@ -67,80 +63,80 @@ def numbers(title: str) -> set[str]:
     return found | {f"({''.join(one)})" for one in EQUATION.findall(head)}
 
 
-# What stands on the pages -----------------------------------------------------------------------
-
-
 def collect(app, doctree):
-    """Keep the boxes of a page, in their order, and its cards."""
-    document, cards = app.env.docname, {}
-    for node in doctree.findall(nodes.Element):
-        if node.get("nb_element") == "mime_bundle":
-            texts = {part["mime_type"]: part.astext() for part in node.children}
-            if card := re.search(r'ledger\.html#claim-([\w-]+)"', texts.get("text/html", "")):
-                cards.setdefault(card[1], []).append(
-                    Card(document, texts["text/html"], texts.get("text/plain", ""))
-                )
-    source = Path(app.env.doc2path(document)).read_text("utf-8")
-    found = []
-    for box in boxes(source):  # what they name and the register lacks is a warning (back_matter)
-        claims = tuple(name for name in box.claims if name in register())
-        leads_to = box.leads_to if box.leads_to in register() else ""
+    """Keep the boxes of a page, in their order, and its cards by the anchors of the ledger."""
+    document, found, cards = app.env.docname, [], []
+    for bundle in doctree.findall(lambda node: node.get("nb_element") == "mime_bundle"
+                                  if isinstance(node, nodes.Element) else False):  # fmt: skip
+        texts = {part["mime_type"]: part.astext() for part in bundle.children}
+        html = texts.get("text/html", "")
+        if card := re.search(r'ledger\.html#claim-([\w-]+)"', html):
+            cards.append((card[1], Card(document, html, texts.get("text/plain", ""))))
+    for box in boxes(Path(app.env.doc2path(document)).read_text("utf-8")):
+        # an id that the register lacks is a warning (back_matter)
+        claims = [name for name in box.claims if name in register()]
+        leads_to = claims or [box.leads_to] * (box.leads_to in register())
         found.append(Box(document, box.label, box.title, claims, leads_to))
-    pages(app.env)[document] = (found, cards)
-
-
-def pages(env) -> dict[str, tuple[list[Box], dict[str, list[Card]]]]:
-    if not hasattr(env, "statements"):
-        env.statements = {}
-    return env.statements
-
-
-def forget(app, env, document):
-    pages(env).pop(document, None)
-
-
-def merge(app, env, documents, other):
-    pages(env).update({name: pages(other)[name] for name in documents if name in pages(other)})
+    app.env.metadata[document]["statements"] = found, cards
 
 
 class Places:
     """Where each claim is stated and shown.
 
-    boxes: of each document; stated: the box of a claim, for those that have one; cards: by the
-    anchor of the ledger.
+    boxes: of all pages, by page and label; stated: the box of a claim, for those that have one;
+    cards: by the anchor of the ledger.
     """
 
-    def __init__(self, pages: dict[str, tuple[list[Box], dict[str, list[Card]]]]):
-        self.boxes = {name: pages[name][0] for name in sorted(pages)}
-        self.stated = {
-            claim: box for found in self.boxes.values() for box in found for claim in box.claims
-        }
-        self.cards: dict[str, list[Card]] = {}
-        for name in sorted(pages):
-            for slug, found in pages[name][1].items():
-                self.cards.setdefault(slug, []).extend(found)
+    def __init__(self, metadata: dict[str, dict]):
+        self.boxes, self.stated, self.cards = {}, {}, {}
+        for page in sorted(metadata):
+            boxes, cards = metadata[page].get("statements", ((), ()))
+            for box in boxes:
+                self.boxes[page, box.label] = box
+                self.stated |= dict.fromkeys(box.claims, box)
+            for slug, card in cards:
+                self.cards.setdefault(slug, []).append(card)
 
 
 def places(app) -> Places:
     """Those of this build."""
     if not hasattr(app, "places"):
-        app.places = Places(pages(app.env))
+        app.places = Places(app.env.metadata)
     return app.places
 
 
-# The links of the boxes -------------------------------------------------------------------------
+def anchor(app, entry: Claim) -> tuple[str, str]:
+    """The page and the place on it where a claim is met: its box, its card, or the ledger."""
+    if box := places(app).stated.get(entry.id):
+        return box.document, box.label
+    for card in places(app).cards.get(entry.slug, []):
+        return card.document, f"check-{entry.slug}"
+    return f"{LEDGER}/{entry.chapter}", f"claim-{entry.slug}"
 
 
-def link_boxes(app, doctree, document):
-    """On a built page each box says where its claims stand in the ledger."""
-    if app.builder.name != "html":
-        return
-    boxes = {box.label: box for box in places(app).boxes.get(document, [])}
-    ledger = address(document, LEDGER)
-    for node in list(doctree.findall(nodes.Element)):
-        if "realtype" not in node or node["ids"][0] not in boxes:
-            continue
-        entries = [register()[claim] for claim in boxes[node["ids"][0]].leads()]
+def address_of(app, page: str, entry: Claim) -> str:
+    return address(page, *anchor(app, entry))
+
+
+def link_to(app, page: str, entry: Claim, text: str = "") -> str:
+    """A link to where a claim is met, in HTML."""
+    return link(address_of(app, page, entry), text or entry.name)
+
+
+def boxes_of(app, doctree, page: str) -> list[tuple[nodes.Element, Box]]:
+    """The boxes of a page, each with its node."""
+    found = [node for node in doctree.findall(nodes.Element) if "realtype" in node]
+    known = places(app).boxes
+    return [
+        (node, known[page, node["ids"][0]]) for node in found if (page, node["ids"][0]) in known
+    ]
+
+
+def link_boxes(app, doctree, page):
+    """Each box says where its claims stand in the ledger."""
+    ledger = address(page, LEDGER)
+    for node, box in boxes_of(app, doctree, page):
+        entries = [register()[claim] for claim in box.leads_to]
         links = [
             f'<a class="reference" href="{ledger}#claim-{entry.slug}" '
             f'title="{escape(entry.name)} in the ledger: statement, check, how to break it">'
@@ -148,13 +144,11 @@ def link_boxes(app, doctree, document):
             for entry in entries
         ]
         if links:
-            link = f'<p class="in-ledger">{" ".join(links)}</p>'
-            node.insert(1, nodes.raw("", link, format="html", classes=["in-ledger"]))
+            html = f'<p class="in-ledger">{" ".join(links)}</p>'
+            node.insert(1, nodes.raw("", html, format="html", classes=["in-ledger"]))
 
 
 def setup(app):
     ElementDirective.option_spec |= {"claim": directives.unchanged, "for": directives.unchanged}
     app.connect("doctree-read", collect)
-    app.connect("env-purge-doc", forget)
-    app.connect("env-merge-info", merge)
     app.connect("doctree-resolved", link_boxes)

@@ -6,7 +6,6 @@ import pytest
 from docutils import nodes
 
 from booksite import hand
-from booksite.markdown import Writer
 
 
 def document(*names):
@@ -30,16 +29,6 @@ def test_a_page_loads_what_its_pictures_need(names, loaded):
     )
     hand.load(app, "page", "page.html", {}, document(*names))
     assert files == loaded
-
-
-def test_a_page_that_sphinx_makes_loads_nothing():
-    hand.load(SimpleNamespace(), "search", "search.html", {}, None)
-
-
-def test_notebooks_and_paper_do_without():
-    assert list(Writer(lambda href: href, lambda *_: "").flow(document("jump"))) == []
-    with pytest.raises(nodes.SkipNode):
-        hand.skip(None, document("jump"))
 
 
 def test_a_picture_without_a_script_is_an_error(tmp_path):

@@ -10,38 +10,8 @@ from docutils import nodes
 from jupytext.config import load_jupytext_configuration_file
 
 from booksite import page_head
-from helpers.books import build
 from helpers.pages import PAGES, labeled, needs
 from runproofs.book.register import BOOK
-
-HEAD = """---
-jupytext: {{text_representation: {{extension: .md, format_name: myst}}}}
-kernelspec: {{name: python3}}
-needs: [{needs}]
----
-"""
-WORDS = "word " * 590
-PAGE = f"""
-(sec:one)=
-# One
-
-{WORDS} $a$
-
-$$b$$
-
-:::{{dropdown}} Proof
-:class-container: any
-{WORDS}
-:::
-
-```{{code-block}}
-{WORDS}
-```
-
-```{{code-cell}}
-print(6 * 7)
-```
-"""
 
 
 @pytest.mark.parametrize(
@@ -62,39 +32,6 @@ print(6 * 7)
 )
 def test_words_that_are_seen(node, count):
     assert page_head.words(node) == count
-
-
-def lines(folder, mode):
-    """Builds a book of two pages; returns the lines under their titles, and the warnings."""
-    toctree = "\n```{toctree}\ntwo\n```\n"
-    first = HEAD.format(needs="sec:two, sec:nowhere") + PAGE + toctree
-    (folder / "index.md").write_text(first, "utf-8")
-    (folder / "two.md").write_text(
-        HEAD.format(needs="") + "\n(sec:two)=\n# Two *things*\n", "utf-8"
-    )
-    syntax = ["colon_fence", "dollarmath"]
-    html, warnings, _ = build(
-        folder, "sphinx_design", myst_enable_extensions=syntax, nb_execution_mode=mode
-    )
-    pages = [(html / f"{name}.html").read_text("utf-8") for name in ("index", "two")]
-    found = [re.search(r'</h1>\s*<p class="page-head">(.*?)</p>', page, re.S)[1] for page in pages]
-    return found, warnings
-
-
-def test_the_line_says_what_a_page_needs_and_how_long_it_takes(tmp_path):
-    (one, two), warnings = lines(tmp_path, "cache")
-    link = '<a class="reference internal" href="two.html#sec-two"><span class="std std-ref">'
-    assert f"Needs {link}Two things</span></a>; " in one
-    assert " · 5 min to read · " in one  # 602 words: one a heading, one a formula, ten a display
-    assert re.search(r" · cells run in \d+ s$", one)
-    assert two == "Needs no other page · 1 min to read"
-    assert "undefined label: 'sec:nowhere'" in warnings
-    assert "sec:two" not in warnings
-
-
-def test_a_page_that_did_not_run_has_no_running_time(tmp_path):
-    (one, _), _ = lines(tmp_path, "off")
-    assert one.endswith(" min to read")
 
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.relative_to(BOOK).as_posix())

@@ -1,11 +1,5 @@
 """Nobody waits in silence: a line for each page that ends, no wider than the terminal."""
 
-from types import SimpleNamespace
-
-from jupyter_cache.base import CacheBundleIn
-from nbformat.v4 import new_notebook
-
-from booksite import outputs, progress
 from booksite.progress import Progress
 from helpers import books
 
@@ -32,25 +26,8 @@ def test_a_line_fits_a_narrow_terminal(monkeypatch):
     assert len(line) == 59
 
 
-def test_while_sphinx_reads_and_writes_it_says_how_far_it_is(tmp_path, monkeypatch, capsys):
+def test_a_build_says_that_it_reads_and_writes(tmp_path, capsys):
     for name in ("index", "other"):
         (tmp_path / f"{name}.md").write_text(f"---\norphan: 1\n---\n# {name}\n", "utf-8")
     books.build(tmp_path, exclude_patterns=["_build"])
     assert capsys.readouterr().out == "Reading 2 pages.\nWriting the site.\n"
-    monkeypatch.setattr(progress, "SILENCE", -1)
-    (tmp_path / "other.md").write_text("# other, again\n", "utf-8")
-    books.build(tmp_path, exclude_patterns=["_build"])
-    told = capsys.readouterr().out.splitlines()
-    assert told[:3] == ["Reading 1 page.", "Read 1 page.", "Writing the site."]
-    assert "Written 2 pages." in told
-
-
-def test_a_page_whose_cells_changed_is_known_by_its_last_run(tmp_path):
-    page = tmp_path / "page.md"
-    cache = outputs.get_cache(tmp_path / "cache")
-    bundle = CacheBundleIn(new_notebook(), str(page), data={"execution_seconds": 7.5})
-    cache.cache_notebook_bundle(bundle, check_validity=False)
-    config = SimpleNamespace(nb_execution_cache_path=tmp_path / "cache")
-    env = SimpleNamespace(book_keys={})
-    outputs.forget_stale_outputs(SimpleNamespace(config=config), env, [])
-    assert env.book_seconds == {str(page): 7.5}

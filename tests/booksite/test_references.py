@@ -1,6 +1,5 @@
 """What a text names leads to where it is stated."""
 
-import json
 import re
 from types import SimpleNamespace
 
@@ -9,41 +8,7 @@ from docutils import nodes
 
 from booksite import references
 from booksite.references import mentions, preview, source_of
-from helpers.books import build
 from runproofs.book.register import register
-
-PAGE = """---
-jupytext: {text_representation: {extension: .md, format_name: myst}}
-kernelspec: {name: python3}
----
-# A page
-
-Theorem 6 comes before Lemma 2, and (2.2) with `Lemma 2` in code.
-
-::::{prf:theorem} Theorem 6: the equalized optimum
-:label: t6
-:claim: thesis/theorem-6
-By Theorem 6 itself, and Lemma 2.
-::::
-
-```{code-cell}
-with claim("thesis/theorem-6"): pass
-```
-
-::::{prf:lemma} Lemma 2, (2.2): the explicit regularizer
-:label: l2
-:claim: thesis/lemma-2, thesis/equation-2.2, thesis/not-registered
-So it is.
-::::
-
-```{code-cell}
-with claim("thesis/lemma-2"): pass
-```
-
-```{code-cell}
-with claim("thesis/equation-2.2"): pass
-```
-"""
 
 
 @pytest.mark.parametrize(
@@ -81,21 +46,6 @@ def test_the_same_number_is_another_result_in_another_source():
     assert [claim.source for claim in found] == sources[:2]
 
 
-def test_a_page_links_what_it_names_but_not_in_the_statement_itself(tmp_path):
-    (tmp_path / "index.md").write_text(PAGE, "utf-8")
-    html, *_ = build(tmp_path, "sphinx_proof", myst_enable_extensions=["colon_fence", "dollarmath"])
-    page = (html / "index.html").read_text("utf-8")
-    link = r'<a class="[^"]*\bto-claim\b[^"]*" href="(#\w+)"><span>([^<]*)</span></a>'
-    assert re.findall(link, page) == [
-        ("#t6", "Theorem 6"), ("#l2", "Lemma 2"), ("#l2", "(2.2)"), ("#l2", "Lemma 2"),
-    ]  # fmt: skip
-    (found,) = re.findall(r'id="previews">(.*?)</script>', page)
-    previews = json.loads(found)
-    assert set(previews) == {"#t6", "#l2"}
-    assert "<b>Theorem 6</b>" in previews["#t6"]
-    assert "<b>Lemma 2</b>" in previews["#l2"]
-
-
 def test_the_line_at_which_something_unfolds_has_no_link():
     line = nodes.inline("", "", nodes.Text("Theorem 6"), classes=["of-fold"])
     open_line = nodes.inline("", "", nodes.Text("Lemma 2"))
@@ -123,11 +73,13 @@ def test_a_preview_has_the_statement_with_its_formulas():
         assert not re.search(r"[$`]|\{(eq|ref|cite)\}", preview(app, entry)), entry.id
 
 
-def test_pages_are_written_again_where_a_claim_has_moved(monkeypatch):
-    env = SimpleNamespace(found_docs={"index"})
+def test_pages_are_written_again_where_a_claim_has_moved_or_is_red(monkeypatch):
+    env = SimpleNamespace(found_docs={"index"}, book_red=set())
     app = SimpleNamespace(builder=SimpleNamespace(name="html"), env=env)
     monkeypatch.setattr(references, "anchor", lambda app, entry: ("index", "here"))
-    assert references.pages_that_lead_elsewhere(app, env) == []
+    assert references.pages_to_write(app, env) == []
     monkeypatch.setattr(references, "anchor", lambda app, entry: ("index", "there"))
-    assert references.pages_that_lead_elsewhere(app, env) == ["index"]
-    assert references.pages_that_lead_elsewhere(app, env) == []
+    assert references.pages_to_write(app, env) == ["index"]
+    assert references.pages_to_write(app, env) == []
+    env.book_red = {"thesis/lemma-2"}
+    assert references.pages_to_write(app, env) == ["index"]

@@ -4,8 +4,7 @@ import re
 
 import pytest
 
-from booksite.routes import Step, routes
-from helpers.books import build
+from booksite.routes import routes
 from helpers.pages import PAGES, labeled, needs
 from runproofs.book.register import BOOK
 
@@ -53,30 +52,3 @@ def test_pages_and_sections_exist(route):
         text = (BOOK / f"{step.page}.md").read_text("utf-8")
         titles = re.findall(r"^#+ (.+)$", text, re.M)
         assert set(step.read) <= set(titles), step.page
-
-
-def test_the_first_page_counts_minutes_and_a_step_says_where_it_stands(tmp_path, monkeypatch):
-    words = "word " * 1190
-    (tmp_path / "book").mkdir()
-    pages = {
-        "index": "# Start\n\n```{routes}\n```\n\n```{toctree}\nbook/one\nbook/two\n```\n",
-        "book/one": f"# One\n\n{words}\n\n## Skipped\n\n{words}\n",
-        "book/two": f"# Two\n\n{words}\n\n## The reader's `part`\n\n{words}\n\n## Left\n\nA word\n",
-    }
-    for name, text in pages.items():
-        (tmp_path / f"{name}.md").write_text(text, "utf-8")
-    steps = Step("one", ()), Step("two", ("The reader's part", "No"))
-    given = ROUTES["Two hours"]._replace(name="Short", about="all", given=(), steps=steps)
-    monkeypatch.setattr("booksite.routes.routes", lambda: (given,))
-    html, warnings, _ = build(tmp_path)
-    assert warnings.count("a route leads to 'No', which is no section") == 1
-    assert "The reader" not in warnings
-    start, one, two = ((html / f"{name}.html").read_text("utf-8") for name in pages)
-    assert "<b>Short</b> · 40 minutes to read · all" in start  # 20 and 20
-    assert start.index("book/one.html") < start.index("book/two.html#the-reader-s-part")
-    where = r'<p class="page-route">(.*?)</p>'
-    said = [re.sub(r"<[^>]*>", "", re.search(where, page, re.S)[1]) for page in (one, two)]
-    assert said == [
-        "Short, step 1 of 2 · next Two",
-        "Short, step 2 of 2: read here the opening, The reader's part · before One",
-    ]

@@ -130,4 +130,3 @@ def test_what_is_steady_is_what_is_written():
     """A digest and a time are left out, and no word with them."""
     page = 'a.js?v=1f <a href="b">cells run in 7 s</a>' + "0123456789abcdef" * 4
     assert steady(page) == 'a.js\n<a href="b">cells run in 1 s</a>DIGEST\n'
-

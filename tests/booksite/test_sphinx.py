@@ -1,4 +1,4 @@
-"""What the book adds to Sphinx: a page that breaks a rule is a warning, and a warning fails."""
+"""What the book adds to Sphinx: warnings, and which pages run again."""
 
 import re
 import shutil
@@ -12,25 +12,18 @@ from docutils import nodes
 from docutils.utils import new_document
 from jupyter_cache.cache.db import NbCacheRecord
 from jupyter_cache.executors.utils import ExecutionResult
-from PIL import Image
 
-from booksite import back_matter, cells, errata, ledger, outputs
+from booksite import back_matter, cells, errata, outputs
 from booksite.keys import keys
 from helpers import books
-from runproofs.book.register import Erratum
+from runproofs.book.register import register
 
-PAGE = """---
+HEAD = """---
 jupytext: {text_representation: {extension: .md, format_name: myst}}
 kernelspec: {name: python3}
 ---
-# A page
-
-```{image} dot.png
-```
-
-```{image} dot.png
-:alt: A dot.
-```
+"""
+PAGE = """# A page
 
 {claim}`thesis/theorem-6` and {claim}`thesis/theorem-99`
 
@@ -57,160 +50,58 @@ except ClaimFailed:
     print("refused")
 ```
 """
-BACK = """# Back
-
-```{ledger}
-```
-
-```{ledger} ch2
-```
-
-```{ledger} helmbold-long
-```
-
-```{errata-contents}
-```
-
-Major
-
-```{errata} major
-```
-
-Questions
-
-```{errata} question
-```
-
-Misprints
-
-```{errata} typo
-```
-
-Wording
-
-```{errata} wording
-```
-"""
 
 
-def built(folder):
-    """Builds a book of two pages; returns its warnings and the HTML of its back matter."""
-    (folder / "index.md").write_text(PAGE + "\n```{toctree}\nback\n```\n", "utf-8")
-    (folder / "back.md").write_text(BACK, "utf-8")
-    Image.new("1", (1, 1)).save(folder / "dot.png")
-    html, warnings, _ = books.build(folder, myst_enable_extensions=["dollarmath"])
-    return warnings, (html / "back.html").read_text("utf-8")
+def test_pages_and_register_that_disagree_are_warnings(tmp_path, monkeypatch):
+    told = dict(register())
+    told["thesis/equation-2.1"] = told["thesis/equation-2.1"]._replace(kind="narrative")
+    monkeypatch.setattr(back_matter, "register", lambda: told)
+    (tmp_path / "index.md").write_text(HEAD + PAGE, "utf-8")
+    html, warnings, _ = books.build(tmp_path)
+    assert "'thesis/equation-2.99' is not in the register" in warnings
+    assert "'thesis/theorem-99' is not in the register of claims" in warnings
+    assert "'thesis/theorem-6' is not in" not in warnings
+    assert "'thesis/lemma-2' is registered, but no page checks it" in warnings
+    assert "'thesis/equation-2.1' is checked here, but the register says told" in warnings
+    assert "'thesis/equation-2.3' is registered, but" not in warnings
+    parts = re.split(r'<div class="cell(?=[ "])', (html / "index.html").read_text("utf-8"))[1:]
+    folded = ["How this is checked" in part for part in parts]
+    assert folded == [True, False, False]  # the second is the open example
 
 
-@pytest.fixture(scope="module")
-def build(tmp_path_factory):
-    return built(tmp_path_factory.mktemp("book"))
-
-
-def test_an_unknown_claim_is_a_warning_in_a_block_and_in_prose(build):
-    assert "'thesis/equation-2.99' is not in the register" in build[0]
-    assert "'thesis/theorem-99' is not in the register of claims" in build[0]
-    assert "'thesis/theorem-6' is not in" not in build[0]
-
-
-def test_a_claim_that_lost_its_check_is_a_warning(build):
-    assert "'thesis/lemma-2' is registered, but no page checks it" in build[0]
-    assert "'thesis/equation-2.1' is registered, but" not in build[0]
-
-
-def test_a_cell_that_checks_is_folded_unless_it_is_the_open_example(tmp_path):
-    built(tmp_path)
-    html = (tmp_path / "_build" / "html" / "index.html").read_text("utf-8")
-    cells = re.split(r'<div class="cell(?=[ "])', html)[1:]
-    folded = ["How this is checked" in cell for cell in cells]
-    assert folded == [True, False, False]
-
-
-def test_a_picture_without_alt_text_is_a_warning(build):
-    assert build[0].count("an image without alt text: dot.png") == 1
-
-
-def entry_of(html, slug):
-    pattern = f'<details class="claim-entry" id="claim-{slug}".*?(?=<details class="claim-entry|$)'
-    return re.search(pattern, html, re.S)[0]
-
-
-def test_the_ledger_has_every_claim(build):
-    html = build[1]
-    line = re.search(r'<div class="claim" id="claim-thesis-theorem-6".*?</div>', html, re.S)[0]
-    assert 'data-kind="theorem" data-status="checked" data-about="erratum"' in line
-    assert 'href="book/back/ledger/ch2.html#claim-thesis-theorem-6">Theorem 6</a>' in line
-    entry = entry_of(html, "thesis-theorem-6")
-    assert 'href="#claim-thesis-theorem-6" title="Link to this claim"' in entry
-    assert "Every global minimum" in entry
-
-
-def test_the_errata_show_written_chapters_by_weight(build):
-    majors, rest = build[1].split("<p>Questions</p>")
-    questions, typos = rest.split("<p>Misprints</p>")
-    assert 'id="erratum-thesis-theorem-6"' in majors
-    assert 'id="erratum-thesis-contribution-2' in questions
-    assert 'id="erratum-thesis-equation-2-4"' in typos
-
-
-def test_every_erratum_shows_what_is_printed_and_its_evidence(build):
-    entries = re.findall(
-        r'<details class="erratum" .*?</details>', build[1].split("<p>Wording</p>")[0], re.S
-    )
-    assert len(entries) > 50
-    for entry in entries:
-        for label in ("As printed", "Evidence"):
-            assert f"<strong>{label}.</strong>" in entry, entry
-        assert ("Doubt." in entry) != ("Problem." in entry)
-    questions = build[1].split("<p>Questions</p>")[1].split("<p>Misprints</p>")[0]
-    assert "Problem." not in questions
-
-
-def test_the_errata_stand_in_the_order_of_the_text_and_are_counted(build):
-    found, place = errata.slips(), list(back_matter.register()).index
-    assert list(found) == list(errata.WEIGHTS)
-    for parts in found.values():
+def test_the_errata_stand_in_the_order_of_the_text():
+    place = list(back_matter.register()).index
+    for parts in errata.slips().values():
         assert list(parts) == [name for name in errata.PARTS if name in parts]
         for part, entries in parts.items():
+            places = [place(entry.id) for entry in entries]
             if part.startswith("ch"):
-                sections = [[int(n) for n in entry.section.split(".")] for entry in entries]
-                assert sections == sorted(sections)
-            else:
-                places = [place(entry.id) for entry in entries]
-                assert places == sorted(places)
-    text = re.sub("<[^>]+>", "", build[1])
-    for weight, first in {"major": "Theorem 3", "question": "Chapter", "typo": "Chapter"}.items():
-        inside = re.findall(f'<section id="{weight}-.*?</section>', build[1], re.S)
-        shown = sum(part.count('id="erratum-') for part in inside)
-        assert f"{errata.WEIGHTS[weight]} ({shown}): {first}" in text
+                places = [[int(n) for n in entry.section.split(".")] for entry in entries]
+            assert places == sorted(places)
 
 
-def test_a_narrative_is_told_and_a_slip_of_wording_is_a_line(tmp_path, monkeypatch):
-    slip = Erratum("certain", "wording", "an *upper* bound", "a problem", "a lower bound", "")
-    claims = dict(back_matter.register())
-    told = claims["thesis/lemma-2"]._replace(kind="narrative", erratum=slip)
-    checked_narrative = claims["thesis/equation-2.1"]._replace(kind="narrative")
-    claims |= {told.id: told, checked_narrative.id: checked_narrative}
-    for module in (back_matter, ledger):
-        monkeypatch.setattr(module, "register", lambda: claims)
-    warnings, html = built(tmp_path)
-    assert "'thesis/equation-2.1' is checked here, but the register says told" in warnings
-    assert "'thesis/lemma-2' is registered, but" not in warnings
-    entry = entry_of(html, "thesis-lemma-2")
-    assert '<span class="tag">told</span>' in entry
-    assert "checked on" not in entry
-    assert re.search(r"<summary>\d+ checked, 2 told</summary>", html)
-    line = html.split("<p>Wording</p>")[1].split('id="erratum-thesis-lemma-2"')[1]
-    line, reason = line.split("</details>")[0].split("</summary>")
-    assert re.search(r"Lemma 2</b>: .*an <em>upper</em> bound → a lower bound", line)
-    assert "A problem." in reason
-    assert "Evidence" not in reason  # this one has none
+def test_a_picture_without_words_and_a_word_to_stderr_are_warnings(monkeypatch):
+    said = []
+    warn = SimpleNamespace(warning=lambda text, *arguments, **where: said.append(text % arguments))
+    monkeypatch.setattr(cells, "logger", warn)
+    document = new_document("page")
+    for kind in ("stdout", "stderr"):
+        text = f"{kind}: no folder\n"
+        document += nodes.literal_block(text, text, classes=["output", kind])
+    document += [nodes.image(uri=f"{k}.png", alt=alt) for k, alt in enumerate(("", " ", "A line."))]
+    document += nodes.image(uri="3.png")
+    cells.look_through(None, document)
+    pictures = [f"an image without alt text: {k}.png" for k in (0, 1, 3)]
+    assert said == [*pictures, "a cell wrote to stderr: stderr: no folder"]
+
+
+# Which pages run ----------------------------------------------------------------------------------
 
 
 def run(folder, cell, prose=""):
     """Builds a page with one cell in `folder` with an execution cache; returns log and HTML."""
     page = f"# A page\n\n{prose}\n\n```{{code-cell}}\n{cell}\n```\n"
-    (folder / "index.md").write_text(PAGE[: PAGE.index("# A page")] + page, "utf-8")
+    (folder / "index.md").write_text(HEAD + page, "utf-8")
     return build_again(folder)
 
 
@@ -278,9 +169,9 @@ def twelve_pages(folder):
     paths = {f"page-{k}": folder / f"page-{k}.md" for k in range(12)}
     for name, path in paths.items():
         cell = f"```{{code-cell}} ipython3\nprint('{name}')\n```\n"
-        path.write_text(PAGE.replace("# A page", f"# {name}") + cell, "utf-8")
+        path.write_text(f"{HEAD}# {name}\n\n{cell}", "utf-8")
     config = SimpleNamespace(nb_execution_cache_path=folder / "cache", nb_execution_timeout=9)
-    env = SimpleNamespace(book_keys=keys(paths), book_seconds={}, doc2path=paths.get)
+    env = SimpleNamespace(book_keys=keys(paths), doc2path=paths.get)
     return SimpleNamespace(config=config), env
 
 
@@ -318,7 +209,7 @@ def test_a_damaged_cache_heals(tmp_path, damage):
 
 def test_a_page_runs_again_when_a_file_that_it_reads_has_changed(tmp_path):
     (tmp_path / "numbers.txt").write_text("41", "utf-8")
-    (tmp_path / "other.md").write_text(PAGE[: PAGE.index("# A page")] + "# Other\n", "utf-8")
+    (tmp_path / "other.md").write_text(HEAD + "# Other\n", "utf-8")
     run(tmp_path, 'print(open("numbers.txt").read())')
     log, _ = build_again(tmp_path)
     assert "0 added, 0 changed, 0 removed" in log
@@ -329,7 +220,7 @@ def test_a_page_runs_again_when_a_file_that_it_reads_has_changed(tmp_path):
 
 
 def test_a_text_that_lost_what_another_page_promises_fails_the_next_build(tmp_path, capsys):
-    listed = PAGE[: PAGE.index("# A page")] + "# All results\n\nOne.\n\nTwo.\n"
+    listed = HEAD + "# All results\n\nOne.\n\nTwo.\n"
     (tmp_path / "results.md").write_text(listed, "utf-8")
     run(tmp_path, 'assert "Two." in open("results.md").read()')
     (tmp_path / "results.md").write_text(listed.replace("Two.", ""), "utf-8")
@@ -357,38 +248,6 @@ def test_the_output_of_another_key_or_of_none_is_dropped(tmp_path):
         _, html = run(tmp_path, "print(6 * 7)", f"The key is {content}.")
         assert f">{expected}\n" in html
         assert key.read_text("utf-8") == honest
-
-
-def test_other_kernels_are_those_of_an_older_processor(dry_make):
-    make = ["-o", "book", "reproduce", "KERNELS=other"]
-    said = dry_make(*make).stdout
-    other = "OPENBLAS_CORETYPE=Sandybridge ATEN_CPU_CAPABILITY=default "
-    assert f"{other}PYTHONPATH=lib:tests .venv/bin/python -m tools.reproduce " in said
-    said = dry_make(*make[:-1]).stdout
-    assert "Sandybridge" not in said
-
-
-def test_what_a_cell_says_to_stderr_is_quoted(monkeypatch):
-    said = []
-    warn = SimpleNamespace(warning=lambda text, *arguments, **where: said.append(text % arguments))
-    monkeypatch.setattr(cells, "logger", warn)
-    document = new_document("page")
-    for kind in ("stdout", "stderr"):
-        text = f"{kind}: no folder\n"
-        document += nodes.literal_block(text, text, classes=["output", kind])
-    cells.quote_stderr(None, document)
-    assert said == ["a cell wrote to stderr: stderr: no folder"]
-
-
-def test_a_picture_without_words_is_a_warning(monkeypatch):
-    said = []
-    warn = SimpleNamespace(warning=lambda text, *arguments, **where: said.append(text % arguments))
-    monkeypatch.setattr(cells, "logger", warn)
-    document = new_document("page")
-    document += [nodes.image(uri=f"{k}.png", alt=alt) for k, alt in enumerate(("", " ", "A line."))]
-    document += nodes.image(uri="3.png")
-    cells.demand_alt_text(None, document)
-    assert said == [f"an image without alt text: {k}.png" for k in (0, 1, 3)]
 
 
 def test_all_pages_are_read_again_when_the_register_or_a_statement_changes(monkeypatch):

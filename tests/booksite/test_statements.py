@@ -2,11 +2,8 @@
 
 import re
 from collections import defaultdict
-from types import SimpleNamespace
 
-import pytest
-
-from booksite import routes, statements
+from booksite import statements
 from booksite.statements import numbers
 from runproofs.book.pages import checks_in
 from runproofs.book.register import BOOK, register
@@ -55,30 +52,13 @@ def test_another_number_in_the_register_is_named():
         assert number in misnumbered(forged)
 
 
-@pytest.mark.parametrize("part", [routes, statements])
-def test_what_another_process_has_read_is_taken_over(part):
-    kept = routes.lengths if part is routes else statements.pages
-    env, other = SimpleNamespace(), SimpleNamespace()
-    kept(env).update(first=1, again=1)
-    kept(other).update(first=2, again=2, second=2)
-    part.merge(None, env, {"again", "second", "without"}, other)
-    assert kept(env) == {"first": 1, "again": 2, "second": 2}
-
-
-def test_a_box_leads_to_what_it_states_or_to_what_needs_it():
-    def box(label, *claims, leads_to=""):
-        return statements.Box("a/one", label, "A title", claims, leads_to)
-
-    boxes = [box("two", "thesis/one", "thesis/two"), box("way", leads_to="thesis/one")]
+def test_a_claim_is_stated_in_its_box_and_shown_by_its_cards():
+    box = statements.Box("a/one", "two", "A title", ["thesis/one", "thesis/two"], ["thesis/one"])
     card = statements.Card("b/one", "<p>", "")
-    found = statements.Places({"a/one": (boxes, {}), "b/one": ([], {"slug": [card]}),
-                               "b/two": ([], {"slug": [card]})})  # fmt: skip
-    assert {claim: box.label for claim, box in found.stated.items()} == {
-        "thesis/one": "two",
-        "thesis/two": "two",
-    }
-    assert [box.leads() for box in found.boxes["a/one"]] == [
-        ["thesis/one", "thesis/two"],
-        ["thesis/one"],
-    ]
-    assert len(found.cards["slug"]) == 2
+    found = statements.Places({
+        "a/one": {"statements": ([box], [])}, "b/one": {"statements": ([], [("slug", card)])},
+        "b/two": {"statements": ([], [("slug", card)])}, "c": {},
+    })  # fmt: skip
+    assert found.stated == {"thesis/one": box, "thesis/two": box}
+    assert found.boxes == {("a/one", "two"): box}
+    assert found.cards == {"slug": [card, card]}
