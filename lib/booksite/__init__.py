@@ -13,9 +13,9 @@
   the book it lies (routes). Some pictures are interactive (hand).
 - Scripts, formulas and pictures hold no page up (deferred, animations). Small mends of what the
   theme and others write are in html_fixes; what search engines read in meta_tags. The address of
-  the repository switches on what needs one (publishing, launch).
-- A page is offered as a notebook that any Jupyter shows (notebooks, markdown), with the library
-  that it needs (wheel); `make lab` opens copies (lab).
+  the repository switches on what needs one (publishing).
+- A page is offered as a notebook that any Jupyter shows, with the library that it needs (notebooks,
+  markdown); `make lab` opens copies (lab).
 
 No page imports it: what is changed here runs no page again. A warning fails the build.
 """
@@ -24,8 +24,8 @@ from importlib import import_module
 
 PARTS = """
     animations autodoc back_matter cells course deferred errata failures glossary hand html_fixes
-    launch ledger map markup meta_tags notebooks outputs page_head progress publishing references
-    results routes search statements uses wheel
+    ledger map markup meta_tags notebooks outputs page_head progress publishing references
+    results routes search statements uses
 """
 
 

@@ -35,23 +35,26 @@ class Library(SphinxDirective):
     optional_arguments = 1
 
     def run(self):
-        if not self.arguments:
-            return [self.room(room) for room in site()["library"]]
-        return [
-            self.section(nodes.literal("", short(module)), module.__name__,
-                         f".. automodule:: {module.__name__}", "   :members:")
-            for module in modules(self.arguments[0])
-        ]  # fmt: skip
+        if self.arguments:
+            return [
+                self.section(
+                    nodes.literal("", short(module)),
+                    module.__name__,
+                    [f".. automodule:: {module.__name__}", "   :members:"],
+                )
+                for module in modules(self.arguments[0])
+            ]
+        sections = []
+        for room in site()["library"]:
+            lines = [] if room == BASE else [opening(package(room)), ""]
+            lines += [f"- :py:mod:`{short(module)} <{module.__name__}>`: {opening(module)}"
+                      for module in modules(room)]  # fmt: skip
+            base = nodes.Text("What everything stands on")
+            title = base if room == BASE else nodes.literal("", room)
+            sections.append(self.section(title, f"room-{room}", lines))
+        return sections
 
-    def room(self, room: str) -> nodes.section:
-        title, lines = nodes.Text("What everything stands on"), []
-        if room != BASE:
-            title, lines = nodes.literal("", room), [opening(package(room)), ""]
-        for module in modules(room):
-            lines.append(f"- :py:mod:`{short(module)} <{module.__name__}>`: {opening(module)}")
-        return self.section(title, f"room-{room}", *lines)
-
-    def section(self, title: nodes.Node, anchor: str, *lines: str) -> nodes.section:
+    def section(self, title: nodes.Node, anchor: str, lines: list[str]) -> nodes.section:
         section = nodes.section("", nodes.title("", "", title), ids=[anchor])
         section["support_smartquotes"] = False
         text = StringList(["```{eval-rst}", *lines, "```"], self.env.docname)

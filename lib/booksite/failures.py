@@ -109,8 +109,7 @@ def report(app, exception):
     failed = app.env.book_failures
     if not failed:
         return
-    app.statuscode = 1
-    home = repository(app.config)
+    app.statuscode, home = 1, repository(app.config)
     form = f"{home}/issues/new?template=page.yml" if home else f"an issue with the form {FORM}"
     lines = "\n".join(
         f"{app.env.titles[page].astext()} ({page})"

@@ -1,12 +1,10 @@
-"""The directive `hand`: an interactive picture in the place of the one that stands.
+"""The directive `hand`: an interactive picture in the place of the one in the cell before.
 
-    ```{code-cell} ...  (a picture)
-    ```
     ```{hand} spectrum
     What the reader can do with it, and sees.
     ```
 
-The picture of the cell before stays where no script runs, and in notebooks; elsewhere the scripts
+The picture of the cell stays where no script runs, and in notebooks; elsewhere the scripts
 book/_static/hand/hand.js and hand/<name>.js, which only such pages load, draw theirs in its place,
 with the words of the directive under it.
 """
@@ -17,7 +15,6 @@ from docutils import nodes
 from sphinx.util.docutils import SphinxDirective
 
 STATIC = Path("book", "_static", "hand")
-KIT = "hand"  # what all of them draw with
 
 
 class hand(nodes.General, nodes.Element):
@@ -47,11 +44,10 @@ def depart(self, node):
 
 def load(app, pagename, templatename, context, doctree):
     """The scripts of the pictures of this page, and those of no other."""
-    names = [node["name"] for node in doctree.findall(hand)] if doctree else []
-    if names:
-        app.add_css_file(f"hand/{KIT}.css")
-    for name in [KIT, *dict.fromkeys(names)] if names else []:
-        app.add_js_file(f"hand/{name}.js", loading_method="defer")
+    if names := [node["name"] for node in doctree.findall(hand)] if doctree else []:
+        app.add_css_file("hand/hand.css")
+        for name in ["hand", *dict.fromkeys(names)]:
+            app.add_js_file(f"hand/{name}.js", loading_method="defer")
 
 
 def setup(app):

@@ -62,7 +62,7 @@ def reach(text: str, folder: Path) -> dict[str, str]:
     code = read(text)
     imported, claims = code.imported, code.strings & register().keys()
     files = {folder / name for name in code.strings if "." in name and len(name) < 200}
-    files |= {folder / f"{name.replace('.', '/')}.py" for name in code.imported}
+    files |= {folder / f"{name.replace('.', '/')}.py" for name in imported}
     if code.everything:
         imported = imported | below(runproofs)
         files |= {path for path in BOOK.rglob("*") if not is_stray(path.relative_to(BOOK))}
@@ -79,7 +79,8 @@ def reach(text: str, folder: Path) -> dict[str, str]:
     for name in claims:
         on_card = register()[name]._replace(uses=(), mentions=(), told="")  # these are not
         found |= {name: repr(on_card), f"break {name}": repr(invitations(name))}
-    found |= {from_book(path): _content(path) for path in files if path.is_file()}
+    for path in filter(Path.is_file, files):
+        found[from_book(path)] = hashlib.sha256(path.read_bytes()).hexdigest()
     return found | {"not run": code.not_run}
 
 
@@ -129,7 +130,7 @@ def below(package) -> set[str]:
 
 
 def is_stray(path: Path) -> bool:
-    """Whether an editor or a system put the file there."""
+    """Whether an editor or a system put a file there."""
     return path.name.endswith(("~", ".pyc")) or any(part.startswith(".") for part in path.parts)
 
 
@@ -138,10 +139,6 @@ def from_book(path: Path) -> str:
         return Path(os.path.relpath(path, BOOK)).as_posix()
     except ValueError:  # on another drive, as Windows has them
         return path.as_posix()
-
-
-def _content(path: Path) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 @cache

@@ -117,6 +117,7 @@ def evidence(app, page: str, claim: str) -> str:
     """What a claim is, where it is stated and checked, and the cards of its checks."""
     entry = register()[claim]
     box, cards = places(app).stated.get(claim), places(app).cards.get(entry.slug, [])
+    home = box and box[0]
 
     def on(document: str, place: str, text: str = "") -> str:
         title = text or app.env.titles[document].astext()
@@ -127,11 +128,11 @@ def evidence(app, page: str, claim: str) -> str:
     if has_slip(entry):
         about.append(on(ERRATA, f"erratum-{entry.slug}", "erratum"))
     if box:
-        about.append(f"stated on {on(box.document, box.label)}")
-    for card in sorted(cards, key=lambda card: not box or card.document != box.document):
-        there = box and card.document == box.document
-        where = on(card.document, f"check-{entry.slug}", "there" if there else "")
-        about.append(f"checked {where}" if there else f"checked on {where}")
+        about.append(f"stated on {on(*box)}")
+    for card in sorted(cards, key=lambda card: card.document != home):
+        text = "there" if card.document == home else ""
+        where = on(card.document, f"check-{entry.slug}", text)
+        about.append(f"checked {where}" if text else f"checked on {where}")
     return f'<p class="about">{" · ".join(about)}</p>' + "".join(map(demands, cards))
 
 

@@ -37,11 +37,9 @@ SKIPPED = (
 )  # fmt: skip
 INLINE = {
     "emphasis": "*{}*", "strong": "**{}**", "literal_emphasis": "*{}*", "literal_strong": "**{}**",
-    "subscript": "<sub>{}</sub>", "superscript": "<sup>{}</sup>",
 }  # fmt: skip
 PLAIN = {  # what stands for its children
-    "inline", "term", "caption", "PassthroughTextElement", "title_reference", "rubric", "label",
-    "generated", "abbreviation", "dropdown_title",
+    "math_block", "term", "caption", "PassthroughTextElement", "rubric", "label", "dropdown_title",
 }  # fmt: skip
 LANGUAGES = {"ipython3": "python", "none": "", "default": ""}
 
@@ -76,8 +74,7 @@ class Writer:
         """The Markdown of a node that holds no cell."""
         return "\n\n".join(part for part in self.flow(parent) if isinstance(part, str) and part)
 
-    def block_compound(self, node) -> Flow:
-        yield from self.flow(node)
+    block_compound = flow
 
     def block_section(self, node) -> Flow:
         self.level += 1
@@ -91,9 +88,6 @@ class Writer:
         yield re.sub(r"^(\s*\d*)([#+>.)-])(?=\s)", r"\1\\\2", self.inline(node))
 
     block_citation = block_compact_paragraph = block_paragraph
-
-    def block_math_block(self, node) -> Flow:
-        yield self.inline(node)
 
     def block_literal_block(self, node) -> Flow:
         language = node.get("language", "")

@@ -6,6 +6,8 @@ install: the library's wheel, which lies on the site, under `_static`. `make lab
 of the same notebooks, whose links lead from one to the other.
 """
 
+import subprocess
+import sys
 from pathlib import Path
 from urllib.parse import urldefrag, urljoin, urlsplit
 
@@ -16,7 +18,6 @@ from nbformat.v4 import new_markdown_cell, new_notebook
 from .markdown import Cell, Link, Writer, links_of_html
 from .outputs import notebook_of
 from .publishing import site_address
-from .wheel import wheel
 
 KERNEL = {
     "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
@@ -95,6 +96,25 @@ def online(app, docname: str) -> Link:
     return link
 
 
+def wheel(app) -> Path | None:
+    """The wheel on the site, if this is a book with a library of its own."""
+    return next(Path(app.outdir, "_static").glob("runproofs-*.whl"), None)
+
+
+def pack_library(app):
+    """Put the wheel on the site, in place of an older one; OSError says why it cannot be."""
+    root, target = Path(app.srcdir), Path(app.outdir, "_static")
+    if app.builder.name != "html" or not (root / "pyproject.toml").exists():
+        return
+    for old in target.glob("runproofs-*.whl"):
+        old.unlink()
+    command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", target.resolve()]
+    packed = subprocess.run(command, cwd=root, check=False, capture_output=True, text=True)
+    if packed.returncode:
+        why = (packed.stderr or packed.stdout).strip().splitlines()[-1:]
+        raise OSError(f"The library cannot be packed for the site: {''.join(why)}")
+
+
 def head(app, docname: str) -> str:
     """The first cell of a download: what this is, and what to install.
 
@@ -148,5 +168,6 @@ def offer_library(app, pagename, templatename, context, doctree):
 
 
 def setup(app):
+    app.connect("builder-inited", pack_library)
     app.connect("html-page-context", write_notebooks)
     app.connect("html-page-context", offer_library, 502)  # after the theme's buttons

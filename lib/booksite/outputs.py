@@ -15,7 +15,6 @@ from jupyter_cache.cache.db import NbCacheRecord
 from jupyter_cache.executors.utils import single_nb_execution
 from jupyter_cache.readers import get_reader
 from jupyter_client import KernelManager
-from nbclient.exceptions import CellTimeoutError, DeadKernelError
 from nbformat import NotebookNode
 from nbformat.v4 import new_output
 
@@ -134,11 +133,7 @@ def run(path: Path, timeout: int) -> tuple[NotebookNode, float]:
     except Exception as caught:
         error = caught
     if error:
-        told = f"{error}".partition("\n")[0]
-        if isinstance(error, CellTimeoutError):
-            told = f"this cell took more than {timeout} s, and those below did not run"
-        elif isinstance(error, DeadKernelError):
-            told = "Python ended in this cell, and those below did not run"
+        told = f"{error}".partition("\n")[0].rstrip(".") + "; the cells below did not run"
         begun += [cell for cell in notebook.cells if cell.cell_type == "code"][: not begun]
         begun[-1].outputs.append(new_output("error", ename="Stopped", evalue=told))
     return notebook, time.monotonic() - start

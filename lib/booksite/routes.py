@@ -55,7 +55,7 @@ def routes() -> tuple[Route, ...]:
 
 
 def measure(app, doctree):
-    """Keep in the metadata of a page its words, and those of each section, by their plain titles."""
+    """Keep in the metadata of a page its words, and those of its sections by their titles."""
     found, below = {}, 0
     for heading in doctree.findall(nodes.title):
         if isinstance(section := heading.parent, nodes.section):

@@ -9,30 +9,29 @@ import re
 
 from sphinx.util import logging
 
-from runproofs.book.register import Claim, register
+from runproofs.book.register import Claim, register, stated
 
 from .markup import site
-from .statements import Box, anchor, numbers, places
+from .statements import anchor, numbers, places
 
 NAMING = {"algorithm", "assumption", "definition"}
 logger = logging.getLogger(__name__)
 
 
-def names(entry: Claim, box: Box | None) -> set[str]:
+def names(entry: Claim) -> set[str]:
     """The short titles of a claim; one about two others, "Lemma 18 / Theorem 16", has not theirs.
 
-    >>> sorted(names(register()["thesis/lemma-11"], None))
+    >>> sorted(names(register()["thesis/lemma-11"]))
     ['(5.1)', 'Equation (5.1)', 'Lemma 11']
-    >>> sorted(names(register()["thesis/lemma-18-scope"], None))
+    >>> sorted(names(register()["thesis/lemma-18-scope"]))
     []
-    >>> sorted(names(register()["thesis/algorithm-pgd"], None))
-    ['PGD', 'Projected gradient attack']
     """
     found = set() if " / " in entry.number else numbers(entry.number)
     found |= {f"Equation {number}" for number in found if number.startswith("(")}
     if called := re.fullmatch(r"Section [\d.]+, (?:unnumbered \()?([^()]+)\)?", entry.number):
         found |= {called[1]} - {"unnumbered"}
     if entry.kind in NAMING:
+        box = stated().get(entry.id)
         about = [entry.title, *(box.title.split(": ")[1:] if box else [])]
         found |= {name for text in about for name in re.split(", | and ", text)}
     return {name.removeprefix("the ") for name in found if "$" not in name}
@@ -44,7 +43,7 @@ def name_statements(app):
     if not indexer or not known.cards:
         return []
     wanted = [(name, *anchor(app, entry)) for entry in register().values()
-              for name in sorted(names(entry, known.stated.get(entry.id)))]  # fmt: skip
+              for name in sorted(names(entry))]  # fmt: skip
     labels = {**app.env.get_domain("std").anonlabels}
     labels |= {label: (page, label) for page, label in known.boxes}
     for term, label in site()["search"].items():

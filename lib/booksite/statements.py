@@ -7,15 +7,14 @@ search does. What stands on a page is kept in its metadata, which Sphinx forgets
 
 import re
 from html import escape
-from pathlib import Path
 from typing import NamedTuple
 
 from docutils import nodes
 from docutils.parsers.rst import directives
 from sphinx_proof.directive import ElementDirective
 
-from runproofs.book.pages import boxes
-from runproofs.book.register import Claim, register
+from runproofs.book.pages import Box
+from runproofs.book.register import Claim, on_pages, register
 
 from .markup import LEDGER, address, link
 
@@ -29,16 +28,6 @@ EQUATION = re.compile(
     r"\((\d\.\d+)\)|(?:eq\. |Equation |Display |with )\(?(\d(?:\.\d+)?)\b|^\((\d+)\)$"
 )
 UNNUMBERED = ("Section", "Chapter", "Footnote 2 of", "ICML", "Proof of", "proof of", "slide")
-
-
-class Box(NamedTuple):
-    """A statement on a page; `label` is its anchor."""
-
-    document: str
-    label: str
-    title: str
-    claims: list[str]
-    leads_to: list[str]  # the claims that it states, or the one that needs it
 
 
 class Card(NamedTuple):
@@ -64,37 +53,31 @@ def numbers(title: str) -> set[str]:
 
 
 def collect(app, doctree):
-    """Keep the boxes of a page, in their order, and its cards by the anchors of the ledger."""
-    document, found, cards = app.env.docname, [], []
-    for bundle in doctree.findall(lambda node: node.get("nb_element") == "mime_bundle"
-                                  if isinstance(node, nodes.Element) else False):  # fmt: skip
-        texts = {part["mime_type"]: part.astext() for part in bundle.children}
-        html = texts.get("text/html", "")
-        if card := re.search(r'ledger\.html#claim-([\w-]+)"', html):
-            cards.append((card[1], Card(document, html, texts.get("text/plain", ""))))
-    for box in boxes(Path(app.env.doc2path(document)).read_text("utf-8")):
-        # an id that the register lacks is a warning (back_matter)
-        claims = [name for name in box.claims if name in register()]
-        leads_to = claims or [box.leads_to] * (box.leads_to in register())
-        found.append(Box(document, box.label, box.title, claims, leads_to))
-    app.env.metadata[document]["statements"] = found, cards
+    """Keep the cards of a page, each with the anchor of its claim in the ledger."""
+    page, cards = app.env.docname, []
+    for bundle in doctree.findall(nodes.container):
+        if bundle.get("nb_element") == "mime_bundle":
+            texts = {part["mime_type"]: part.astext() for part in bundle.children}
+            html = texts.get("text/html", "")
+            if slug := re.search(r'ledger\.html#claim-([\w-]+)"', html):
+                cards.append((slug[1], Card(page, html, texts.get("text/plain", ""))))
+    app.env.metadata[page]["cards"] = cards
 
 
 class Places:
     """Where each claim is stated and shown.
 
-    boxes: of all pages, by page and label; stated: the box of a claim, for those that have one;
-    cards: by the anchor of the ledger.
+    boxes: by page and label; stated: the page and the label of each claim that has a box; cards: by
+    the anchor of the ledger.
     """
 
     def __init__(self, metadata: dict[str, dict]):
-        self.boxes, self.stated, self.cards = {}, {}, {}
+        self.boxes = {(f"book/{page}", box.label): box
+                      for page, found in on_pages().items() for box in found}  # fmt: skip
+        self.stated = {claim: at for at, box in self.boxes.items() for claim in box.claims}
+        self.cards: dict[str, list[Card]] = {}
         for page in sorted(metadata):
-            boxes, cards = metadata[page].get("statements", ((), ()))
-            for box in boxes:
-                self.boxes[page, box.label] = box
-                self.stated |= dict.fromkeys(box.claims, box)
-            for slug, card in cards:
+            for slug, card in metadata[page].get("cards", ()):
                 self.cards.setdefault(slug, []).append(card)
 
 
@@ -107,8 +90,8 @@ def places(app) -> Places:
 
 def anchor(app, entry: Claim) -> tuple[str, str]:
     """The page and the place on it where a claim is met: its box, its card, or the ledger."""
-    if box := places(app).stated.get(entry.id):
-        return box.document, box.label
+    if entry.id in places(app).stated:
+        return places(app).stated[entry.id]
     for card in places(app).cards.get(entry.slug, []):
         return card.document, f"check-{entry.slug}"
     return f"{LEDGER}/{entry.chapter}", f"claim-{entry.slug}"
@@ -136,7 +119,8 @@ def link_boxes(app, doctree, page):
     """Each box says where its claims stand in the ledger."""
     ledger = address(page, LEDGER)
     for node, box in boxes_of(app, doctree, page):
-        entries = [register()[claim] for claim in box.leads_to]
+        leads = box.claims or [box.leads_to]  # an id that the register lacks is a warning
+        entries = [register()[claim] for claim in leads if claim in register()]
         links = [
             f'<a class="reference" href="{ledger}#claim-{entry.slug}" '
             f'title="{escape(entry.name)} in the ledger: statement, check, how to break it">'

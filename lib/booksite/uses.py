@@ -39,8 +39,9 @@ def links(app, page: str, claims) -> str:
 def show_neighbors(app, doctree, page):
     """On the lower edge of a box, folded: what its claims rest on, and what uses them."""
     for node, box in boxes_of(app, doctree, page):
-        uses = [name for claim in box.claims for name in register()[claim].uses]
-        users = [name for claim in box.claims for name in used_by()[claim]]
+        claims = [claim for claim in box.claims if claim in register()]
+        uses = [name for claim in claims for name in register()[claim].uses]
+        users = [name for claim in claims for name in used_by()[claim]]
         sides = {
             words: [name for name in dict.fromkeys(found) if name not in box.claims]
             for words, found in (("Rests on", uses), ("Used by", users))

@@ -1,4 +1,4 @@
-"""The page for those who teach: its table is computed, and its syllabi can be taught in order."""
+"""The page for those who teach: its table is computed, and no answer is on it."""
 
 import re
 import shutil
@@ -7,14 +7,12 @@ from pathlib import Path
 import pytest
 from coursework.tools import course, sources
 
-from booksite.course import HEAD, for_students
+from booksite.course import for_students
 from helpers.books import build
-from helpers.pages import labeled, needs
+from helpers.pages import needs
 
 ROOT = Path(__file__).resolve().parents[2]
 FIRST = "dropout_is_a_regularizer"
-PAGE = (ROOT / "book" / "course" / "index.md").read_text("utf-8")
-PLANS = dict(re.findall(r"^### (\w+) weeks\n(.*?)(?=^##)", PAGE, re.M | re.S))
 
 
 @pytest.fixture
@@ -84,10 +82,6 @@ def test_an_assignment_without_a_place_fails_the_build(forge, tmp_path):
     assert message in built(tmp_path)[0]
 
 
-def test_the_columns_fill_the_page():
-    assert sum(HEAD.values()) == 100  # per cent
-
-
 def test_the_table_shows_the_numbers_and_their_sums(forge, tmp_path):
     shown = numbers(built(tmp_path)[1])
     total = shown.pop("all")
@@ -136,47 +130,3 @@ def test_a_page_has_each_question_and_no_answer(name, monkeypatch):
     assert not answers(source) & lines(shown())
     monkeypatch.setattr("booksite.course.starter", lambda code: code)
     assert answers(source) & lines(shown())
-
-
-def test_a_page_is_in_sections(tmp_path):
-    (tmp_path / "index.md").write_text(f"# Page\n\n```{{assignment}} {FIRST}\n```\n", "utf-8")
-    html = (build(tmp_path)[0] / "index.html").read_text("utf-8")
-    assert "<h2>1. Predict" in html
-    assert "mean_output" in html
-    assert "BEGIN" not in html
-
-
-def weeks(plan):
-    """Labels of the pages and names of the assignments, week by week."""
-    rows = re.findall(r"^\| \d+ \|(.*)$", PLANS[plan], re.M)
-    found = [re.findall(r"\{ref\}`(.*?)`", row) for row in rows]
-    return [
-        (
-            [label for label in week if not label.startswith("course:")],
-            [label.removeprefix("course:") for label in week if label.startswith("course:")],
-        )
-        for week in found
-    ]
-
-
-@pytest.mark.parametrize(("plan", "length"), [("Four", 4), ("Eight", 8), ("Twelve", 12)])
-def test_a_plan_can_be_taught_in_its_order(plan, length):
-    """Nothing is read before what it needs, nor what an assignment lets students find before it."""
-    page, read = labeled(), set()
-    words = {one.name: one for one in course.assignments()}
-    assert len(weeks(plan)) == length
-    for pages, names in weeks(plan):
-        for label in pages:
-            missing = set(needs(page[label])) - read
-            assert not missing, f"{label} needs {missing}"
-            read.add(label)
-        for name in names:
-            assert set(words[name].before) <= read, f"{name} needs {words[name].before}"
-            assert not set(words[name].after) & read, f"{name} is given away"
-
-
-@pytest.mark.parametrize("plan", ["Eight", "Twelve"])
-def test_a_long_plan_has_every_assignment(plan):
-    named = [name for _, names in weeks(plan) for name in names]
-    assert named == [one.name for one in course.assignments()]
-    assert sorted(named) == sources.names()

@@ -23,8 +23,9 @@ CELLS = {
 }
 SAID = {
     "raises": "ZeroDivisionError: division by zero",
-    "dies": "Stopped: Python ended in this cell, and those below did not run",
-    "late": "Stopped: this cell took more than 4 s, and those below did not run",
+    "dies": "Stopped: Kernel died; the cells below did not run",
+    "late": "Stopped: A cell timed out while it was being executed, after 4 seconds; "
+    "the cells below did not run",
 }
 
 
@@ -82,7 +83,7 @@ def test_a_kernel_that_does_not_start_is_told_on_its_page(tmp_path, monkeypatch)
     write(tmp_path, {"index": ("1", "2")})
     notebook, _ = outputs.run(tmp_path / "index.md", 9)
     [failed], red = failures.show(notebook)
-    assert failed == ("", "Stopped: no space left")
+    assert failed == ("", "Stopped: no space left; the cells below did not run")
     assert not red
 
 

@@ -152,28 +152,6 @@ def reach(name):
     return keys.reach(PATHS[name].read_text("utf-8"), PATHS[name].parent)
 
 
-def test_a_forged_back_matter_runs_the_pages_that_check_it(tmp_path, monkeypatch):
-    copies = {name: tmp_path / name for name in PATHS}
-    for name, copy in copies.items():
-        copy.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(PATHS[name], copy)
-    monkeypatch.setattr(keys, "BOOK", tmp_path)
-    readers = {"back/beyond.md", "back/scoreboard.md"}
-    some = {name: copies[name] for name in {*readers, "index.md", "ch2_shallow_linear/width.md"}}
-    before = keys.keys(some)
-    for forged, line in [
-        ("back/beyond.md", "**{claim}`beyond/linear-time-equalizers`"),
-        ("back/scoreboard.md", "## Chapters 1 and 2"),
-        ("ch2_shallow_linear/digits.md", "# "),
-    ]:
-        text = copies[forged].read_text("utf-8")
-        assert line in text
-        copies[forged].write_text(text.replace(line, "", 1), "utf-8")
-        after = keys.keys(some)
-        copies[forged].write_text(text, "utf-8")
-        assert {name for name in some if after[name] != before[name]} == readers
-
-
 def test_an_edit_of_one_module_of_theory_runs_few_pages():
     reached = [set(reach(name)) for name in WITH_CELLS]
     theory = {name for name in keys.below(runproofs)

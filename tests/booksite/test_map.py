@@ -1,20 +1,9 @@
 """What rests on what is drawn, listed, counted, and told under each statement."""
 
-import re
-
 from booksite import map as drawn
 from booksite import uses
 from helpers.books import build
-from runproofs.book.register import BOOK, CHAPTERS, register
-
-
-def test_each_chapter_has_its_map_on_its_first_page():
-    found = [
-        (chapter, path.name)
-        for path in BOOK.rglob("*.md")
-        for chapter in re.findall(r"^```\{map\} (\S+)$", path.read_text("utf-8"), re.M)
-    ]
-    assert sorted(found) == sorted((chapter, "index.md") for chapter in CHAPTERS)
+from runproofs.book.register import register
 
 
 def test_what_rests_on_a_claim_is_drawn_below_it():

@@ -8,7 +8,7 @@ import pytest
 from docutils import nodes
 from docutils.utils import new_document
 
-from booksite import launch, meta_tags, notebooks, publishing
+from booksite import meta_tags, notebooks, publishing
 from helpers.books import build
 
 PAGE = """---
@@ -95,7 +95,7 @@ def test_only_notebooks_on_github_are_launched():
     ):
         context = {"header_buttons": [], **page}
         app = SimpleNamespace(config=settings(url))
-        launch.add_buttons(app, "book/a", "", context, None)
+        publishing.add_buttons(app, "book/a", "", context, None)
         assert context["header_buttons"] == []
 
 

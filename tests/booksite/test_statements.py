@@ -1,64 +1,15 @@
-"""The numbers of statements are those of the register."""
-
-import re
-from collections import defaultdict
+"""Where claims are stated and shown (booksite.statements)."""
 
 from booksite import statements
-from booksite.statements import numbers
-from runproofs.book.pages import checks_in
-from runproofs.book.register import BOOK, register
-
-BOX = re.compile(r"^:{3,}\{prf:(?!proof)[a-z]+\} (.+)$", re.M)
-SHOWN = ("equation", "figure", "table")  # which need no box
+from runproofs.book.pages import Box
 
 
-def numbers_of_pages():
-    """By folder the numbers in the titles of its boxes and the claims it checks; all text."""
-    titles, checks, texts = defaultdict(set), defaultdict(list), []
-    for path in BOOK.rglob("*.md"):
-        text = path.read_text("utf-8")
-        titles[path.parent] |= {number for title in BOX.findall(text) for number in numbers(title)}
-        texts.append(text)
-        checks[path.parent] += checks_in(text)
-    return titles, checks, "".join(texts)
-
-
-def misnumbered(known) -> list[str]:
-    """Numbers in titles that no claim has, and those of claims that no box or text has."""
-    titles, checks, text = numbers_of_pages()
-    told = {number for entry in known.values() if entry.status == "told"
-            for number in numbers(entry.number)}  # fmt: skip
-    found = []
-    for folder, claims in checks.items():
-        of_claims = {claim: numbers(known[claim].number) for claim in claims}
-        found += titles[folder] - told - set().union(*of_claims.values())
-        for claim, wanted in of_claims.items():
-            if known[claim].kind in SHOWN:
-                lost = [number for number in wanted if number not in text]
-            else:
-                lost = [] if not wanted or wanted & titles[folder] else wanted
-            found += lost
-    return sorted(found)
-
-
-def test_boxes_and_register_have_the_same_numbers():
-    # Its first part is a sentence of the page on the explicit regularizer.
-    assert misnumbered(register()) == ["Lemma 6 (1)"]
-
-
-def test_another_number_in_the_register_is_named():
-    for claim, number in (("thesis/theorem-6", "Theorem 66"), ("thesis/equation-2.2", "(2.22)")):
-        forged = register() | {claim: register()[claim]._replace(number=number)}
-        assert number in misnumbered(forged)
-
-
-def test_a_claim_is_stated_in_its_box_and_shown_by_its_cards():
-    box = statements.Box("a/one", "two", "A title", ["thesis/one", "thesis/two"], ["thesis/one"])
+def test_a_claim_is_stated_in_its_box_and_shown_by_its_cards(monkeypatch):
+    box = Box("A title", "two", "So.", ["thesis/one", "thesis/two"], "")
+    monkeypatch.setattr(statements, "on_pages", lambda: {"a/one": [box]})
     card = statements.Card("b/one", "<p>", "")
-    found = statements.Places({
-        "a/one": {"statements": ([box], [])}, "b/one": {"statements": ([], [("slug", card)])},
-        "b/two": {"statements": ([], [("slug", card)])}, "c": {},
-    })  # fmt: skip
-    assert found.stated == {"thesis/one": box, "thesis/two": box}
-    assert found.boxes == {("a/one", "two"): box}
+    shown = {"b/one": {"cards": [("slug", card)]}, "b/two": {"cards": [("slug", card)]}, "c": {}}
+    found = statements.Places(shown)
+    assert found.boxes == {("book/a/one", "two"): box}
+    assert found.stated == dict.fromkeys(box.claims, ("book/a/one", "two"))
     assert found.cards == {"slug": [card, card]}

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import yaml
 
-from booksite.launch import NOTEBOOKS
+from booksite.publishing import NOTEBOOKS
 
 ROOT = Path(__file__).resolve().parents[2]
 PYTHONS = ["3.11", "3.12", "3.13", "3.14"]

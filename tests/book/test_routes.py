@@ -1,4 +1,4 @@
-"""The ways through the book: what they name exists, and what a step needs has come before."""
+"""Ways through the book: what they name exists, and what a step needs has come before."""
 
 import re
 
@@ -6,7 +6,7 @@ import pytest
 
 from booksite.routes import routes
 from helpers.pages import PAGES, labeled, needs
-from runproofs.book.register import BOOK
+from runproofs.book.register import BOOK, CHAPTERS
 
 ROUTES = {route.name: route for route in routes()}
 
@@ -52,3 +52,12 @@ def test_pages_and_sections_exist(route):
         text = (BOOK / f"{step.page}.md").read_text("utf-8")
         titles = re.findall(r"^#+ (.+)$", text, re.M)
         assert set(step.read) <= set(titles), step.page
+
+
+@pytest.mark.parametrize("directive", ["map", "results"])
+def test_each_chapter_has_its_map_and_its_results_on_its_first_page_only(directive):
+    found = {}
+    for path in BOOK.rglob("*.md"):
+        for chapter in re.findall(rf"^```\{{{directive}\}} (\S+)$", path.read_text("utf-8"), re.M):
+            found.setdefault(chapter, []).append(path.name)
+    assert found == {chapter: ["index.md"] for chapter in CHAPTERS}
