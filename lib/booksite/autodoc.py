@@ -1,4 +1,4 @@
-"""The pages "The library": the directive `library`, on top of Sphinx's autodoc and viewcode.
+"""The directive `library`, on top of Sphinx's autodoc and viewcode: the pages "The library".
 
 One page lists the rooms and their modules; a page for each room has every public class and function
 with its signature, its source, its docstring and the pages whose cells use it.

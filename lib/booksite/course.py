@@ -1,9 +1,8 @@
 """The directives `course` and `assignment`: what coursework/ has, for teachers and visitors.
 
-`{course}` is a table of the assignments (coursework.tools.course). A row is a label, `course:NAME`,
-and what refers to it reads the assignment's title. What does not fit together in coursework/ is an
-error. `{assignment} NAME`, on the page book/course/NAME, shows what a student opens, without the
-checks: otter-grader, which makes the notebook, is not needed to build the book.
+`{course}` is a table of the assignments, each with a label, `course:NAME`. `{assignment} NAME`, on
+the page book/course/NAME, shows what a student opens, without the checks: otter-grader, which makes
+the notebook, is not needed to build the book.
 """
 
 import re

@@ -1,8 +1,7 @@
 """What failed on this build: on its page, in the ledger, on the map, and at the end of `make book`.
 
-A page that fails is built with what its cells printed (outputs), and never counts as fresh: the
-next build runs it again. Under its title stands what failed. At its end the build says it once
-more, with what a report needs, and its exit status is 1.
+A page that fails is built with what its cells printed, and the next build runs it again. At its end
+the build says what failed, with what a report needs, and its exit status is 1.
 
 `python -m booksite.failures` prints the processor, the arithmetic and the versions.
 """

@@ -2,12 +2,9 @@
 
 It is found by reading the cells, without running them:
 
-- the modules of the library that they import, directly or through others, and the packages around
-  these; comments and docstrings do not count (runproofs.book.provenance);
-- the entries of the claims that they check, without what these rest on (no cell shows it), with
-  the sabotages on their cards;
-- the stored runs that are named there or in a module of experiments which they reach, with the
-  words beside them (runproofs.book.protocol);
+- the modules of the library that they import, directly or through others, without comments;
+- the entries and the sabotages of the claims that they check;
+- the stored runs that are named there, or in a module of experiments that they reach;
 - the files that are named there by their path from the page, and modules beside the page;
 - the versions of Python and of the numeric packages, SCALE, and where the page lies.
 

@@ -1,11 +1,8 @@
 """The directive `ledger`: every registered claim on a line, or one part of the register in full.
 
 The page "Ledger" has the lines, and filters (book.js). Each leads to the entry on the page of its
-chapter: the statement, the box that states it, and what its check displayed when the page ran, with
-the demand of each row (a tolerance) in place of the measured value, which differs between machines.
-
-A card of a stored output links to the first of these pages, whichever has the entry: on built pages
-such links lead to the entry.
+chapter: the statement, the box that states it, and the card of its check, with the demand of each
+row in place of the measured value, which differs between machines.
 """
 
 import re

@@ -1,11 +1,9 @@
 """The directives `map`, `carrying` and `without`: what rests on what, drawn and counted.
 
-`{map}` draws all claims of which the register says what they rest on, chapter by chapter, and lists
-them in a table; `{map} ch2` draws one chapter, folded. What a claim rests on stands above it; the
-order in each layer, with few crossings, is igraph's (the method of Sugiyama). Each claim leads to
-its statement; map.js lights what it rests on and what rests on it, and filters. `{carrying} 10`
-lists the results on which most rests; `{without} thesis/assumption-2` tells what stands if a claim
-falls.
+`{map}` draws all claims, chapter by chapter, and lists them in a table; `{map} ch2` draws one
+chapter, folded. What a claim rests on stands above it; map.js lights it up, and filters.
+`{carrying} 10` lists the results on which most rests; `{without} thesis/assumption-2` says what
+stands if a claim falls.
 """
 
 import re

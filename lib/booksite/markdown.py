@@ -1,9 +1,8 @@
 """A page as Sphinx has resolved it, written as Markdown that any notebook shows.
 
-Titles, lists, tables and formulas are written as Markdown has them; a statement is a quotation
-under its bold title; what is folded on the page (a proof, a solution) is HTML's `<details>`. The
-numbers and the words of references are those of the page. What leads nowhere outside the book is
-plain text. A node that is not known here is a warning, so that nothing is lost unseen.
+A statement is a quotation under its bold title; what is folded on the page (a proof, a solution) is
+HTML's `<details>`; numbers and words of references are those of the page. A node that is not known
+here is a warning, so that nothing is lost unseen.
 
 Formulas stand on one line each: within a quotation or a list Jupyter would take the marks at the
 beginning of further lines for a part of the formula.

@@ -1,9 +1,8 @@
 """Pages as plain notebooks, which need nothing of the book but the library (markdown, cells here).
 
-Statements and proofs are Markdown that every notebook shows; the code that the page folds is folded
-(in JupyterLab and VS Code). What a page offers for download says first what it is and what to
-install: the library's wheel, which lies on the site, under `_static`. `make lab` opens copies (lab)
-of the same notebooks, whose links lead from one to the other.
+What a page offers for download says first what it is and what to install: the library's wheel,
+which lies on the site, under `_static`. `make lab` opens copies (lab) of the same notebooks, whose
+links lead from one to the other. Code that the page folds is folded (in JupyterLab and VS Code).
 """
 
 import subprocess

@@ -1,16 +1,12 @@
 """The line under the title of a page: what it needs, how long it takes to read and to run.
 
-A page that is read from top to bottom says in its front matter what it builds on:
+A page says in its front matter what it builds on, labels of pages or sections:
 
     needs: [ch:shallow-linear, sec:autoencoders]
 
-Each is the label of a page or a section, and becomes a link; an unknown label is a warning. A page
-without this key has no such line.
-
 Reading time: 120 words a minute, half of what prose takes, since a reader of mathematics stops to
-think. A formula in a line is a word, a displayed one ten. What is folded when the page opens
-(long proofs, solutions) is not counted, nor are the cells. Running time: what the cells took when
-they ran last, with the start of Python, two pages at a time.
+think. What is folded when the page opens is not counted, nor are the cells. Running time: what the
+cells took when they ran last, with the start of Python, two pages at a time.
 """
 
 import json

@@ -1,13 +1,9 @@
 """The address of the repository, the only setting, and what follows from it for the site.
 
 `repository: url` in _config.yml switches on the buttons of the theme, the address of the site, and
-what only makes sense at an address: canonical links, the picture of a preview (meta_tags),
-sitemap.xml, 404.html. Without it all of that is left out.
-
-It also switches on buttons that open a page as a notebook on Binder and on Colab. Both open
-notebooks that lie on GitHub: the workflow `book` puts those that are offered for download on a
-branch of their own, with what Binder builds (.binder/). The theme's own buttons would lead to the
-sources, which are Markdown.
+what only makes sense at an address: canonical links, the picture of a preview, sitemap.xml,
+404.html. It also switches on buttons that open a page on Binder and on Colab, from the branch on
+which the workflow `book` puts the notebooks that are offered for download.
 """
 
 from html import escape

@@ -1,9 +1,8 @@
 """Where a page names a numbered result, an equation or a definition of a source, it is a link.
 
-"Theorem 16", "Lemmas 2 and 3" and "(2.14)" lead to their statements, or to what shows them: of the
-source that the page is about, unless the words around name another one. Nothing is a link in a
-title, in code, in another link, and in the statement itself. What leads to a preview, the
-statement, goes with the page (previews.js); notebooks show the words alone.
+"Theorem 16", "Lemmas 2 and 3" and "(2.14)" lead to their statements: of the source that the page is
+about, unless the words around name another one. Nothing is a link in a title, in code, in another
+link, and in the statement itself. A preview of what it leads to goes with the page (previews.js).
 """
 
 import json

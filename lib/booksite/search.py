@@ -1,8 +1,7 @@
 """The search finds a statement by its number or its name, where it is stated.
 
 Sphinx ranks a title of which the query is at least half. So each claim has short titles in the
-index: its number, "Theorem 16" or "(2.14)"; what its source calls it, as in "Section 1.1.3, PGD";
-and, if it is a definition, what it defines. book/site.yaml has some more. search.js does the rest.
+index: its number, what its source calls it, and what it defines. search.js does the rest.
 """
 
 import re

@@ -1,8 +1,4 @@
-"""What rests on what: the field `uses` of the register, asked for neighbors, and shown at a box.
-
-Under each statement stands what it rests on and what rests on it. The register knows; no page says
-it by hand, and none runs again when it changes.
-"""
+"""What rests on what: the field `uses` of the register, and how a box shows it."""
 
 from functools import cache
 
