@@ -7,9 +7,10 @@ here runs no page again. A warning fails the build.
 from importlib import import_module
 
 PARTS = """
-    animations autodoc back_matter cells course deferred errata failures glossary hand html_fixes
-    ledger map markup meta_tags notebooks outputs page_head progress publishing references
-    results routes search statements uses
+    auto_links autodoc cells course dependencies dependency_graph errata execution failures glossary
+    html_fixes interactive_figure lazy_animations lazy_loading learning_paths ledger markup
+    meta_tags notebooks page_info progress publishing registry_directives results search
+    statement_index
 """
 
 

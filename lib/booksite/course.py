@@ -15,8 +15,8 @@ from docutils import nodes
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
 
-from .back_matter import FromRegister
 from .markup import WRITERS, address, later, link, row, table
+from .registry_directives import FromRegister
 
 HEAD = ("assignment", "minutes", "marks by tests", "marks by hand")
 ABOUT = (

@@ -19,7 +19,7 @@ from runproofs.book.pages import checks_in
 from runproofs.book.provenance import machine, versions
 from runproofs.book.register import register
 
-from .page_head import below_title
+from .page_info import below_title
 from .progress import tell
 from .publishing import repository
 
@@ -125,7 +125,7 @@ def report(app, exception):
 
 
 def setup(app):
-    app.connect("doctree-read", add_notice, 950)  # above the line of page_head
+    app.connect("doctree-read", add_notice, 950)  # above the line of page_info
     app.connect("build-finished", report)
 
 

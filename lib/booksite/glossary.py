@@ -9,9 +9,9 @@ from html import escape
 
 from runproofs.book.register import Claim, register
 
+from .auto_links import rendered
 from .markup import add_directive, address, inline
-from .references import rendered
-from .statements import anchor
+from .statement_index import anchor
 
 DEFINING = {"definition", "assumption"}
 

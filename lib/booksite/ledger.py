@@ -13,10 +13,10 @@ from docutils import nodes
 
 from runproofs.book.register import CHAPTERS, STATUSES, Claim, register
 
-from .back_matter import FromRegister
 from .failures import RED
 from .markup import ERRATA, LEDGER, WRITERS, address, choice, folded, later, link
-from .statements import Card, places
+from .registry_directives import FromRegister
+from .statement_index import Card, places
 
 FORMULA = re.compile(r"(?s:\$\$.*?\$\$)|\$[^$]*\$|`[^`]*`")  # or code
 

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from docutils import nodes
 from sphinx.util import logging
 
-from .hand import hand
+from .interactive_figure import interactive_figure
 
 logger = logging.getLogger(__name__)
 
@@ -32,7 +32,8 @@ Flow = Iterator[str | Cell]
 Link = Callable[[str], str | None]
 
 SKIPPED = (
-    nodes.target, nodes.comment, nodes.substitution_definition, nodes.system_message, hand,
+    nodes.target, nodes.comment, nodes.substitution_definition, nodes.system_message,
+    interactive_figure,
 )  # fmt: skip
 INLINE = {
     "emphasis": "*{}*", "strong": "**{}**", "literal_emphasis": "*{}*", "literal_strong": "**{}**",

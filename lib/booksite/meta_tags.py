@@ -33,7 +33,7 @@ def description(document: nodes.document) -> str:
     """
     section = next(document.findall(nodes.section), nodes.section())
     parts = (part for part in section if isinstance(part, nodes.block_quote | nodes.paragraph))
-    prose = " ".join(spoken(part) for part in parts if not part["classes"])  # page_head's has one
+    prose = " ".join(spoken(part) for part in parts if not part["classes"])  # page_info's has one
     said = ""
     for sentence in SENTENCES.split(prose):
         if UNSAID in sentence:

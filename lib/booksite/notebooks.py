@@ -1,8 +1,8 @@
 """Pages as plain notebooks, which need nothing of the book but the library (markdown, cells here).
 
 What a page offers for download says first what it is and what to install: the library's wheel,
-which lies on the site, under `_static`. `make lab` opens copies (lab) of the same notebooks, whose
-links lead from one to the other. Code that the page folds is folded (in JupyterLab and VS Code).
+which lies on the site, under `_static`. `make lab` opens copies of the same notebooks, whose links
+lead from one to the other. Code that the page folds is folded (in JupyterLab and VS Code).
 """
 
 import subprocess
@@ -14,8 +14,8 @@ import nbformat
 from docutils import nodes
 from nbformat.v4 import new_markdown_cell, new_notebook
 
+from .execution import notebook_of
 from .markdown import Cell, Link, Writer, links_of_html
-from .outputs import notebook_of
 from .publishing import site_address
 
 KERNEL = {

@@ -7,7 +7,7 @@ import shutil
 from pathlib import Path
 from statistics import fmean
 
-from .page_head import running_time
+from .page_info import running_time
 
 
 def tell(line: str):

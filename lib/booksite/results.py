@@ -17,7 +17,7 @@ from runproofs.book.register import BOOK, Claim, register
 
 from .ledger import has_slip
 from .markup import ERRATA, address, inline
-from .statements import anchor
+from .statement_index import anchor
 
 SCOREBOARD = "book/back/scoreboard"
 PROVED = {"algorithm", "assumption", "corollary", "lemma", "proposition", "theorem"}

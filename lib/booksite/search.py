@@ -11,7 +11,7 @@ from sphinx.util import logging
 from runproofs.book.register import Claim, register, stated
 
 from .markup import site
-from .statements import anchor, numbers, places
+from .statement_index import anchor, numbers, places
 
 NAMING = {"algorithm", "assumption", "definition"}
 logger = logging.getLogger(__name__)

@@ -3,7 +3,7 @@
 import re
 from collections import defaultdict
 
-from booksite.statements import numbers
+from booksite.statement_index import numbers
 from runproofs.book.pages import checks_in
 from runproofs.book.register import BOOK, register
 

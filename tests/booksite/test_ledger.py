@@ -3,7 +3,7 @@
 import re
 
 from booksite.ledger import demands
-from booksite.statements import Card
+from booksite.statement_index import Card
 from runproofs.book.claims import Check
 from runproofs.book.register import register
 

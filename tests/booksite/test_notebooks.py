@@ -8,7 +8,7 @@ from docutils import nodes
 from docutils.core import publish_doctree
 from sphinx import addnodes
 
-from booksite import lab, markdown
+from booksite import lab_copies, markdown
 from booksite.notebooks import inside
 
 
@@ -121,7 +121,7 @@ def renew(tmp_path):
 
     def again(*sources):
         write(tmp_path / "made" / "a.ipynb", *sources)
-        return lab.renew(tmp_path / "made", tmp_path / "copies")
+        return lab_copies.renew(tmp_path / "made", tmp_path / "copies")
 
     return again
 
@@ -150,12 +150,12 @@ def test_a_file_of_the_reader_is_no_copy(renew, tmp_path):
 
 def test_make_lab_says_what_it_did(tmp_path, capsys):
     with pytest.raises(SystemExit, match="make book"):
-        lab.main(tmp_path)
-    write(tmp_path / lab.FOR_LAB / "a.ipynb", "a = 1")
-    lab.main(tmp_path)
+        lab_copies.main(tmp_path)
+    write(tmp_path / lab_copies.FOR_LAB / "a.ipynb", "a = 1")
+    lab_copies.main(tmp_path)
     assert f"{tmp_path / 'lab'}: 1 notebooks are new." in capsys.readouterr().out
     write(tmp_path / "lab" / "a.ipynb", "a = 3")
-    lab.main(tmp_path)
+    lab_copies.main(tmp_path)
     said = capsys.readouterr().out
     assert ": 0 notebooks are new." in said
     assert "Kept as you saved them, unlike their pages: a.ipynb." in said

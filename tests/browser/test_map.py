@@ -2,7 +2,7 @@
 
 import pytest
 
-from booksite.uses import carried
+from booksite.dependencies import carried
 from browser import browse
 from runproofs.book.register import register
 

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from booksite.routes import routes, spoken
+from booksite.learning_paths import routes, spoken
 from browser import browse
 
 PAGE = "book/ch6_adversarial/training_converges.html"

@@ -136,7 +136,7 @@ STEPS = {
 }
 BIN = Path(sys.executable).parent
 TESTS = ("house/test_readme.py", "book/test_register.py", "book/test_sabotage.py")
-TESTS += ("booksite/test_page_head.py",)
+TESTS += ("booksite/test_page_info.py",)
 
 
 def make(*arguments: str) -> list[str]:

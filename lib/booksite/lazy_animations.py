@@ -13,7 +13,7 @@ from pathlib import Path
 
 from PIL import Image
 
-from .deferred import framed
+from .lazy_loading import framed
 
 FRAMES = re.compile(
     r'(var img_id = "_anim_img(?P<name>\w+)";.*?)var frames = new Array\((?P<count>\d+)\);'

@@ -17,11 +17,11 @@ from sphinx.util.docutils import SphinxDirective
 STATIC = Path("book", "_static", "hand")
 
 
-class hand(nodes.General, nodes.Element):
+class interactive_figure(nodes.General, nodes.Element):
     """The words under a picture, and its name."""
 
 
-class Hand(SphinxDirective):
+class InteractiveFigure(SphinxDirective):
     required_arguments = 1
     has_content = True
 
@@ -29,7 +29,7 @@ class Hand(SphinxDirective):
         name = self.arguments[0]
         if not Path(self.env.srcdir, STATIC, f"{name}.js").is_file():
             raise self.error(f"No picture {name!r}: {STATIC}/{name}.js is missing.")
-        node = hand(name=name)
+        node = interactive_figure(name=name)
         self.state.nested_parse(self.content, self.content_offset, node)
         return [node]
 
@@ -44,13 +44,13 @@ def depart(self, node):
 
 def load(app, pagename, templatename, context, doctree):
     """The scripts of the pictures of this page, and those of no other."""
-    if names := [node["name"] for node in doctree.findall(hand)] if doctree else []:
+    if names := [node["name"] for node in doctree.findall(interactive_figure)] if doctree else []:
         app.add_css_file("hand/hand.css")
         for name in ["hand", *dict.fromkeys(names)]:
             app.add_js_file(f"hand/{name}.js", loading_method="defer")
 
 
 def setup(app):
-    app.add_node(hand, html=(visit, depart))
-    app.add_directive("hand", Hand)
+    app.add_node(interactive_figure, html=(visit, depart))
+    app.add_directive("hand", InteractiveFigure)
     app.connect("html-page-context", load)

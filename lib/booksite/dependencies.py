@@ -7,7 +7,7 @@ from docutils import nodes
 from runproofs.book.register import register
 
 from .markup import folded
-from .statements import boxes_of, link_to
+from .statement_index import boxes_of, link_to
 
 
 @cache

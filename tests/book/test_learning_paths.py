@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from booksite.routes import routes
+from booksite.learning_paths import routes
 from helpers.pages import PAGES, labeled, needs
 from runproofs.book.register import BOOK, CHAPTERS
 

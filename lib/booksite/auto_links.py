@@ -20,7 +20,7 @@ from sphinx_design.dropdown import dropdown_title
 from runproofs.book.register import AUTHORS, FOLDERS, LABELED, Claim, register, stated
 
 from .markup import address, inline, site
-from .statements import NAMES, ONE, anchor, numbers
+from .statement_index import NAMES, ONE, anchor, numbers
 
 RESULTS = re.compile(rf"\b({NAMES})s? ({ONE}(?:(?:, | and |, and ){ONE})*)")
 EQUATIONS = re.compile(r"\(\d\.\d+\)")

@@ -21,8 +21,8 @@ from nbformat.v4 import new_output
 from runproofs.book.register import on_pages, register
 
 from . import failures
+from .cache_keys import keys
 from .kernels import fork_kernels
-from .keys import keys
 from .progress import Progress, pages, tell, title
 
 KEY = "key"  # a file beside the stored notebook, which goes when another is stored
@@ -43,7 +43,7 @@ def note_register(app, config):
 
 
 def pages_are_outdated(app, env, added, changed, removed):
-    """Those whose cells reach something else than when the page was read (keys)."""
+    """Those whose cells reach something else than when the page was read (cache_keys)."""
     before, env.book_keys = getattr(env, "book_keys", {}), {}
     if app.config.nb_execution_mode == "cache":
         env.book_keys = keys({name: Path(env.doc2path(name)) for name in env.found_docs})

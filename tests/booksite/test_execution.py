@@ -13,8 +13,8 @@ from docutils.utils import new_document
 from jupyter_cache.cache.db import NbCacheRecord
 from jupyter_cache.executors.utils import ExecutionResult
 
-from booksite import back_matter, cells, errata, outputs
-from booksite.keys import keys
+from booksite import cells, errata, execution, registry_directives
+from booksite.cache_keys import keys
 from helpers import books
 from runproofs.book.register import register
 
@@ -55,7 +55,7 @@ except ClaimFailed:
 def test_pages_and_register_that_disagree_are_warnings(tmp_path, monkeypatch):
     told = dict(register())
     told["thesis/equation-2.1"] = told["thesis/equation-2.1"]._replace(kind="narrative")
-    monkeypatch.setattr(back_matter, "register", lambda: told)
+    monkeypatch.setattr(registry_directives, "register", lambda: told)
     (tmp_path / "index.md").write_text(HEAD + PAGE, "utf-8")
     html, warnings, _ = books.build(tmp_path)
     assert "'thesis/equation-2.99' is not in the register" in warnings
@@ -70,7 +70,7 @@ def test_pages_and_register_that_disagree_are_warnings(tmp_path, monkeypatch):
 
 
 def test_the_errata_stand_in_the_order_of_the_text():
-    place = list(back_matter.register()).index
+    place = list(registry_directives.register()).index
     for parts in errata.slips().values():
         assert list(parts) == [name for name in errata.PARTS if name in parts]
         for part, entries in parts.items():
@@ -135,12 +135,12 @@ def test_pages_that_end_at_the_same_moment_are_all_stored(tmp_path, monkeypatch)
         return ExecutionResult(notebook, None, 0.0)
 
     monkeypatch.setattr(NbCacheRecord, "records_to_delete", slowly)
-    monkeypatch.setattr(outputs, "single_nb_execution", at_once)
+    monkeypatch.setattr(execution, "single_nb_execution", at_once)
     app, env = twelve_pages(tmp_path)
-    outputs.run_side_by_side(app, env, env.book_keys)
-    cache = outputs.get_cache(tmp_path / "cache")
+    execution.run_side_by_side(app, env, env.book_keys)
+    cache = execution.get_cache(tmp_path / "cache")
     for name, key in env.book_keys.items():
-        assert outputs.stored(cache, env.doc2path(name))[1].read_text("utf-8") == key
+        assert execution.stored(cache, env.doc2path(name))[1].read_text("utf-8") == key
 
 
 def test_a_build_that_is_interrupted_begins_no_other_page(tmp_path, monkeypatch):
@@ -155,12 +155,12 @@ def test_a_build_that_is_interrupted_begins_no_other_page(tmp_path, monkeypatch)
         if line.startswith("[ 1/12]"):
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(outputs, "single_nb_execution", soon)
-    monkeypatch.setattr(outputs, "tell", interrupt)
+    monkeypatch.setattr(execution, "single_nb_execution", soon)
+    monkeypatch.setattr(execution, "tell", interrupt)
     monkeypatch.setattr(joblib, "cpu_count", lambda: 1)
     app, env = twelve_pages(tmp_path)
     with pytest.raises(KeyboardInterrupt):
-        outputs.run_side_by_side(app, env, env.book_keys)
+        execution.run_side_by_side(app, env, env.book_keys)
     assert len(begun) < 12
 
 
@@ -253,12 +253,12 @@ def test_the_output_of_another_key_or_of_none_is_dropped(tmp_path):
 def test_all_pages_are_read_again_when_the_register_or_a_statement_changes(monkeypatch):
     def digest():
         config = SimpleNamespace()
-        outputs.note_register(None, config)
+        execution.note_register(None, config)
         return config.book_register
 
     before = digest()
     assert digest() == before
     for name in ("register", "on_pages"):
         with monkeypatch.context() as forged:
-            forged.setattr(outputs, name, lambda: {})
+            forged.setattr(execution, name, lambda: {})
             assert digest() != before

@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 import runproofs
-from booksite import keys
+from booksite import cache_keys
 from runproofs.book.register import BOOK
 
 LIB, HELPERS = Path(runproofs.__file__).parents[1], Path(__file__).parents[1] / "helpers"
@@ -49,7 +49,7 @@ SCRIPT = """
 import json, sys
 from pathlib import Path
 from unittest.mock import patch
-from booksite import keys
+from booksite import cache_keys
 from runproofs.book import register, sabotage
 
 root = Path(sys.argv[1])
@@ -60,7 +60,7 @@ def now():
     register.beside.cache_clear()
     register.register.cache_clear()
     sabotage.sabotages.cache_clear()
-    return keys.keys(pages)
+    return cache_keys.keys(pages)
 
 def changed():
     return sorted(name for name, key in now().items() if key != before[name])
@@ -75,11 +75,11 @@ for file, old, new in json.load(sys.stdin):
     path.write_text(text.replace(old, new) if old else text + new, "utf-8")
     found.append(changed())
     path.unlink() if is_new else path.write_text(text, "utf-8")
-with patch.object(keys, "version", lambda name: "0"):
+with patch.object(cache_keys, "version", lambda name: "0"):
     found.append(changed())
 with patch.dict("os.environ", SCALE="paper"):
     found.append(changed())
-with patch.object(keys.platform, "python_version", lambda: "2.7"):
+with patch.object(cache_keys.platform, "python_version", lambda: "2.7"):
     found.append(changed())
 assert not changed()
 print(json.dumps(found))
@@ -149,12 +149,12 @@ WITH_CELLS = [name for name, path in PATHS.items() if "{code-cell}" in path.read
 
 
 def reach(name):
-    return keys.reach(PATHS[name].read_text("utf-8"), PATHS[name].parent)
+    return cache_keys.reach(PATHS[name].read_text("utf-8"), PATHS[name].parent)
 
 
 def test_an_edit_of_one_module_of_theory_runs_few_pages():
     reached = [set(reach(name)) for name in WITH_CELLS]
-    theory = {name for name in keys.below(runproofs)
+    theory = {name for name in cache_keys.below(runproofs)
               if not name.startswith(("runproofs.book", "runproofs.reproductions"))}  # fmt: skip
     count = {name: sum(name in page for page in reached) for name in theory}
     assert min(count.values()) > 0, count
@@ -194,5 +194,7 @@ def test_modules_of_theory_read_no_file_and_import_nothing_by_name():
         if name in skipped:
             continue
         page = f"```{{code-cell}}\n{path.read_text('utf-8')}\n```"
-        found = keys.read(page).names & (keys.READING | keys.IMPORTING | {"register", "RESULTS"})
+        found = cache_keys.read(page).names & (
+            cache_keys.READING | cache_keys.IMPORTING | {"register", "RESULTS"}
+        )
         assert found <= known.get(name, set()), name

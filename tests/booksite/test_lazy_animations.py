@@ -6,7 +6,7 @@ import matplotlib as mpl
 import matplotlib.pyplot as plt
 import pytest
 
-from booksite import animations
+from booksite import lazy_animations
 from runproofs.book import figures
 
 
@@ -22,7 +22,8 @@ def player(*heights):
 
 def lightened(body, folder):
     context = {"body": body, "pathto": lambda name, _: f"../{name}"}
-    animations.fetch_later(SimpleNamespace(outdir=folder), "a/page", "page.html", context, None)
+    app = SimpleNamespace(outdir=folder)
+    lazy_animations.fetch_later(app, "a/page", "page.html", context, None)
     return context["body"]
 
 
@@ -35,7 +36,7 @@ def test_each_player_keeps_its_first_picture_and_names_its_script(tmp_path):
     for words in ("before", "between", "after", "new Array(3)", "new Array(2)"):
         assert words in light
     for body, count in zip(bodies, (3, 2), strict=True):
-        pictures = animations.PICTURE.findall(body)
+        pictures = lazy_animations.PICTURE.findall(body)
         assert len(pictures) == count
         (script,) = (path for path in scripts if pictures[-1] in path.read_text())
         assert f'= "../_static/players/{script.name}"' in light

@@ -1,7 +1,7 @@
 """Ways through the book (book/routes.yml): on the first page, and under the title of each step.
 
 The directive `routes` lists them, each with the minutes of its steps, which are counted as those of
-a page are (page_head). A page on a route says which step it is, and what comes before and next.
+a page are (page_info). A page on a route says which step it is, and what comes before and next.
 """
 
 from functools import cache
@@ -14,7 +14,7 @@ from docutils import nodes
 from runproofs.book.register import BOOK
 
 from .markup import add_directive, address, folded, link
-from .page_head import below_title, reading_time, words
+from .page_info import below_title, reading_time, words
 
 QUOTES = str.maketrans(dict.fromkeys("‘’", "'") | {"`": ""})
 

@@ -6,8 +6,8 @@ from types import SimpleNamespace
 import pytest
 from docutils import nodes
 
-from booksite import references
-from booksite.references import mentions, preview, source_of
+from booksite import auto_links
+from booksite.auto_links import mentions, preview, source_of
 from runproofs.book.register import register
 
 
@@ -50,7 +50,7 @@ def test_the_line_at_which_something_unfolds_has_no_link():
     line = nodes.inline("", "", nodes.Text("Theorem 6"), classes=["of-fold"])
     open_line = nodes.inline("", "", nodes.Text("Lemma 2"))
     section = nodes.section("", line, nodes.paragraph("", "", open_line))
-    assert list(references.open_texts(section)) == ["Lemma 2"]
+    assert list(auto_links.open_texts(section)) == ["Lemma 2"]
 
 
 def test_a_preview_has_the_statement_with_its_formulas():
@@ -76,10 +76,10 @@ def test_a_preview_has_the_statement_with_its_formulas():
 def test_pages_are_written_again_where_a_claim_has_moved_or_is_red(monkeypatch):
     env = SimpleNamespace(found_docs={"index"}, book_red=set())
     app = SimpleNamespace(builder=SimpleNamespace(name="html"), env=env)
-    monkeypatch.setattr(references, "anchor", lambda app, entry: ("index", "here"))
-    assert references.pages_to_write(app, env) == []
-    monkeypatch.setattr(references, "anchor", lambda app, entry: ("index", "there"))
-    assert references.pages_to_write(app, env) == ["index"]
-    assert references.pages_to_write(app, env) == []
+    monkeypatch.setattr(auto_links, "anchor", lambda app, entry: ("index", "here"))
+    assert auto_links.pages_to_write(app, env) == []
+    monkeypatch.setattr(auto_links, "anchor", lambda app, entry: ("index", "there"))
+    assert auto_links.pages_to_write(app, env) == ["index"]
+    assert auto_links.pages_to_write(app, env) == []
     env.book_red = {"thesis/lemma-2"}
-    assert references.pages_to_write(app, env) == ["index"]
+    assert auto_links.pages_to_write(app, env) == ["index"]

@@ -1,9 +1,9 @@
-"""The words of a page that are seen when it opens (booksite.page_head)."""
+"""The words of a page that are seen when it opens (booksite.page_info)."""
 
 import pytest
 from docutils import nodes
 
-from booksite import page_head
+from booksite import page_info
 
 
 @pytest.mark.parametrize(
@@ -23,4 +23,4 @@ from booksite import page_head
     ],
 )
 def test_words_that_are_seen(node, count):
-    assert page_head.words(node) == count
+    assert page_info.words(node) == count

@@ -1,16 +1,17 @@
-"""The directive of the pictures that answer to the hand (booksite.hand)."""
+"""The directive `hand` loads the scripts of its pictures, and only these."""
 
 from types import SimpleNamespace
 
 import pytest
 from docutils import nodes
 
-from booksite import hand
+from booksite import interactive_figure
 
 
 def document(*names):
     found = nodes.document(None, None)
-    found += [hand.hand("", nodes.paragraph("", "Drag it."), name=name) for name in names]
+    words = nodes.paragraph("", "Drag it.")
+    found += [interactive_figure.interactive_figure("", words, name=name) for name in names]
     return found
 
 
@@ -27,12 +28,12 @@ def test_a_page_loads_what_its_pictures_need(names, loaded):
     app = SimpleNamespace(
         add_css_file=files.append, add_js_file=lambda name, loading_method: files.append(name)
     )
-    hand.load(app, "page", "page.html", {}, document(*names))
+    interactive_figure.load(app, "page", "page.html", {}, document(*names))
     assert files == loaded
 
 
 def test_a_picture_without_a_script_is_an_error(tmp_path):
-    directive = hand.Hand.__new__(hand.Hand)
+    directive = interactive_figure.Hand.__new__(interactive_figure.Hand)
     directive.arguments = ["nothing"]
     directive.state = SimpleNamespace(
         document=SimpleNamespace(settings=SimpleNamespace(env=SimpleNamespace(srcdir=tmp_path)))

@@ -16,11 +16,11 @@ import igraph
 
 from runproofs.book.register import CHAPTERS, Claim, register
 
+from .dependencies import carried, links, used_by
 from .failures import RED
 from .markup import add_directive, address, choice, folded, inline, link, plain, row, site, table
 from .results import SLIPS, verdict
-from .statements import address_of, link_to
-from .uses import carried, links, used_by
+from .statement_index import address_of, link_to
 
 WIDTH, ROW = 900, 38  # of the picture, and of a layer
 BOX, HIGH = 34, 17  # of a claim
