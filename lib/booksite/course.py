@@ -5,9 +5,7 @@ the page book/course/NAME, shows what a student opens, without the checks: otter
 the notebook, is not needed to build the book.
 """
 
-import re
 import sys
-from collections.abc import Iterator
 from html import escape
 from importlib import import_module
 
@@ -24,8 +22,6 @@ ABOUT = (
     "it is one. The zip, with the checks and the library, is made from a clone of the book: "
     "{ref}`sec:hand-out`."
 )
-BLOCK = re.compile(r"( *)# BEGIN SOLUTION\n.*?# END SOLUTION", re.S)
-LINE = re.compile(r"^( *)(\w[\w, ]*= )?.*# SOLUTION$", re.M)
 logger = logging.getLogger(__name__)
 
 
@@ -91,37 +87,6 @@ def anchor(one) -> str:
 # An assignment ------------------------------------------------------------------------------------
 
 
-def starter(code: str) -> str:
-    """What a student finds where this solution stands.
-
-    >>> starter("def f(x):\\n    # BEGIN SOLUTION\\n    y = x\\n    return y\\n    # END SOLUTION")
-    'def f(x):\\n    ...'
-    >>> starter("a = 1  # SOLUTION\\nb = 2")
-    'a = ...\\nb = 2'
-    """
-    return LINE.sub(r"\1\2...", BLOCK.sub(r"\1...", code))
-
-
-def for_students(source) -> Iterator[tuple[str, str]]:
-    """Kind and text of each cell; of a question no solution and no test."""
-    questions, block = iter(source.questions), []
-    for cell in source.notebook.cells:
-        found = re.match(r"# (BEGIN|END) (\w+)", cell.source) if cell.cell_type == "raw" else None
-        if found and found[1] == "BEGIN":
-            block.append(found[2])
-            if found[2] == "QUESTION":
-                question = next(questions)
-        elif found:
-            block.pop()
-            if found[2] == "TESTS":
-                yield "code", f'grader.check("{question.name}")'
-        elif block[-1:] == ["SOLUTION"]:
-            is_code = cell.cell_type == "code"
-            yield ("code", starter(cell.source)) if is_code else ("markdown", "*Your answer.*")
-        elif cell.cell_type != "raw" and block[-1:] != ["TESTS"]:
-            yield cell.cell_type, cell.source
-
-
 class Assignment(FromRegister):
     """The sections of an assignment; its title is that of the page."""
 
@@ -131,20 +96,14 @@ class Assignment(FromRegister):
         (name,) = self.arguments
         source = tools(self.env, "sources").read(name)
         self.env.note_dependency(f"coursework/{name}/{name}.md")
-        sections = [nodes.section("", *self.markdown(ABOUT))]
-        for kind, text in for_students(source):
-            if kind == "code":
-                sections[-1] += nodes.literal_block(text, text, language="python")
-                continue
-            for part in re.split(r"^(?=#+ )", text, flags=re.M):
-                heading = re.match(r"#+ (.*)\n?", part)
-                if heading and heading[1] != source.title():
-                    place = nodes.make_id(f"{name}-{heading[1]}")
-                    sections.append(nodes.section(ids=[place], names=[place]))
-                    words = re.sub(r"^(\d+)\.", r"\1\.", heading[1])  # no list begins here
-                    sections[-1] += nodes.title("", "", *self.inline(words))
-                sections[-1] += self.markdown(part[heading.end() if heading else 0 :])
-        return [*sections[0].children, *sections[1:]]
+        cells = (
+            f"```python\n{text}\n```" if kind == "code" else text
+            for kind, text in tools(self.env, "student_view").cells(source)
+        )
+        text = "\n\n".join([ABOUT, *cells])
+        text = text.replace(f"# {source.title()}\n", "", 1)  # which the page has
+        opening, mark, sections = text.partition("\n## ")
+        return [*self.markdown(opening), *self.markdown(mark + sections, titles=True)]
 
 
 def setup(app):

@@ -23,7 +23,8 @@ from runproofs.book.register import on_pages, register
 from . import failures
 from .cache_keys import keys
 from .kernels import fork_kernels
-from .progress import Progress, pages, tell, title
+from .page_info import running_time
+from .progress import pages, tell, time_left, title
 
 KEY = "key"  # a file beside the stored notebook, which goes when another is stored
 READER = {"name": "myst_nb_md", "type": "plugin"}
@@ -86,27 +87,27 @@ def run_side_by_side(app, env, docnames):
     that another thread writes while it looks for old ones.
     """
     cache, env.book_failures, env.book_red = cache_of(app), {}, set()
-    known = {record.uri: record.data.get("execution_seconds")
-             for record in NbCacheRecord.records_all(cache.db)}  # fmt: skip
+    seconds = {record.uri: record.data.get("execution_seconds")
+               for record in NbCacheRecord.records_all(cache.db)}  # fmt: skip
     paths = {name: Path(env.doc2path(name)) for name in docnames if name in env.book_keys}
-    waiting = {name: path for name, path in paths.items()
+    waiting = {name: seconds.get(str(path)) for name, path in paths.items()
                if not is_fresh(cache, path, env.book_keys[name])}  # fmt: skip
     if not waiting:
         return
 
-    cores = joblib.cpu_count()  # those that a container grants, unlike os.cpu_count()
-    progress = Progress({name: known.get(str(path)) for name, path in waiting.items()}, cores)
-    tell(f"Running {pages(len(waiting))}, {cores} at a time.")
-    if len(waiting) > 2 * cores:  # else it costs more than it saves
+    count, cores = len(waiting), joblib.cpu_count()  # those that a container grants
+    tell(f"Running {pages(count)}, {cores} at a time.")
+    if count > 2 * cores:  # else it costs more than it saves
         fork_kernels()
-    threads, timeout = ThreadPoolExecutor(cores), app.config.nb_execution_timeout
-    runs = {threads.submit(run, waiting[name], timeout): name for name in progress.longest_first()}
+    threads, timeout, ran = ThreadPoolExecutor(cores), app.config.nb_execution_timeout, []
+    longest_first = sorted(waiting, key=lambda name: -(waiting[name] or float("inf")))
+    runs = {threads.submit(run, paths[name], timeout): name for name in longest_first}
     try:
         for done in as_completed(runs):
-            name, (notebook, seconds) = runs[done], done.result()
-            path = waiting[name]
+            name, (notebook, took) = runs[done], done.result()
+            path = paths[name]
             failed, red = failures.show(notebook)
-            bundle = CacheBundleIn(notebook, str(path), data={"execution_seconds": seconds})
+            bundle = CacheBundleIn(notebook, str(path), data={"execution_seconds": took})
             cache.cache_notebook_bundle(bundle, check_validity=False, overwrite=True)
             if failed:
                 env.book_failures[name] = failed
@@ -114,7 +115,11 @@ def run_side_by_side(app, env, docnames):
                 del env.book_keys[name]
             elif keys({name: path})[name] == env.book_keys[name]:
                 stored(cache, path)[1].write_text(env.book_keys[name], "utf-8")
-            tell(progress.ended(name, f"{title(path)}{', red' * bool(failed)}", seconds))
+            ran.append(took)
+            del waiting[name]
+            said = f"{title(path)}{', red' * bool(failed)}, {running_time(took)}"
+            left = time_left([*waiting.values()], ran, cores)
+            tell(f"[{len(ran)}/{count}] {said}{left}")
     finally:  # a build that is interrupted begins no other page
         threads.shutdown(cancel_futures=True)
 

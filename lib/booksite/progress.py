@@ -3,7 +3,6 @@
 Sphinx' own hundreds of lines are left to `jupyter-book build` without -q.
 """
 
-import shutil
 from pathlib import Path
 from statistics import fmean
 
@@ -25,37 +24,14 @@ def title(path: Path) -> str:
     return next((line[2:] for line in lines if line.startswith("# ")), path.stem)
 
 
-class Progress:
-    """Of pages that run side by side.
+def time_left(waiting: list[float | None], ran: list[float], cores: int) -> str:
+    """For pages that wait, by the seconds of their last runs; the mean of `ran` is for new ones.
 
-    seconds: those of each page's last run, None where there was none; it counts as the mean of
-    those that have ended.
+    >>> time_left([None, 300], [20], cores=2), time_left([], [20], cores=2)
+    (', about 3 min left', '')
     """
-
-    def __init__(self, seconds: dict[str, float | None], cores: int):
-        self.waiting, self.cores, self.total = dict(seconds), cores, len(seconds)
-        self.ran: list[float] = []
-
-    def longest_first(self) -> list[str]:
-        """So that no long page is left for the end, and what is unknown is known soon."""
-        return sorted(self.waiting, key=lambda name: -(self.waiting[name] or float("inf")))
-
-    def ended(self, name: str, told: str, seconds: float) -> str:
-        """The line for a page that has ended, told by its title; as wide as a terminal at most.
-
-        >>> progress = Progress({"a": None, "b": None, "c": 300}, cores=2)
-        >>> progress.ended("a", "Coins", 20)
-        '[1/3] Coins, 20 s, about 3 min left'
-        """
-        self.ran.append(seconds)
-        del self.waiting[name]
-        done = f"[{len(self.ran):{len(str(self.total))}}/{self.total}] "
-        times = f", {running_time(seconds)}"
-        if self.waiting:
-            left = sum(known or fmean(self.ran) for known in self.waiting.values()) / self.cores
-            times += f", about {running_time(left)} left"
-        room = shutil.get_terminal_size().columns - len(done) - len(times) - 1
-        return done + (told if len(told) <= room else f"{told[: room - 3]}...") + times
+    left = sum(known or fmean(ran) for known in waiting) / cores
+    return f", about {running_time(left)} left" if waiting else ""
 
 
 def setup(app):

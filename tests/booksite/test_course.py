@@ -1,13 +1,12 @@
-"""The page for those who teach: its table is computed, and no answer is on it."""
+"""The page for those who teach: what does not fit is an error, and no answer is on it."""
 
 import re
 import shutil
 from pathlib import Path
 
 import pytest
-from coursework.tools import course, sources
+from coursework.tools import course, sources, student_view
 
-from booksite.course import for_students
 from helpers.books import build
 from helpers.pages import needs
 
@@ -31,35 +30,6 @@ def forge(tmp_path, monkeypatch):
     return change
 
 
-def row():
-    return next(one for one in course.assignments() if one.name == FIRST)
-
-
-def built(folder):
-    """Warnings and HTML of a page with the table alone."""
-    (folder / "index.md").write_text("# Page\n\n```{course}\n```\n", "utf-8")
-    html, warnings, _ = build(folder)
-    return warnings, (html / "index.html").read_text("utf-8")
-
-
-def numbers(html):
-    """The numbers of each row, by its first words."""
-    rows = re.findall(r"<tr.*?</tr>", html.split("<tbody>")[1], re.S)
-    cells = [
-        [re.sub("<.*?>", "", cell) for cell in re.findall(r"<td.*?</td>", r, re.S)] for r in rows
-    ]
-    return {re.split(r"[.\d]", cell[0])[0].strip(): [*map(float, cell[1:])] for cell in cells}
-
-
-def test_minutes_and_marks_are_those_of_the_assignment(forge):
-    before = row()
-    forge(f"{FIRST}/{FIRST}.md", "name: penalty\npoints: 3", "name: penalty\npoints: 5")
-    forge(f"{FIRST}/notes.md", "| penalty | 40 | 3 |", "| penalty | 32 + 15 | 5 |")
-    after = row()
-    assert after.minutes == before.minutes + 7
-    assert (after.by_tests, after.by_hand) == (before.by_tests + 2, before.by_hand)
-
-
 @pytest.mark.parametrize(
     ("file", "old", "new"),
     [
@@ -79,16 +49,8 @@ def test_notes_that_do_not_fit_the_questions_are_an_error(forge, file, old, new)
 def test_an_assignment_without_a_place_fails_the_build(forge, tmp_path):
     forge("course.yml", f"{FIRST}:", "another:")
     message = f"The course: in course.yml or written, but not both: another, {FIRST}."
-    assert message in built(tmp_path)[0]
-
-
-def test_the_table_shows_the_numbers_and_their_sums(forge, tmp_path):
-    shown = numbers(built(tmp_path)[1])
-    total = shown.pop("all")
-    assert [*shown] == [one.title for one in course.assignments()]
-    one = row()
-    assert shown[one.title] == [one.minutes, one.by_tests, one.by_hand]
-    assert total == [sum(column) for column in zip(*shown.values(), strict=True)]
+    (tmp_path / "index.md").write_text("# Page\n\n```{course}\n```\n", "utf-8")
+    assert message in build(tmp_path)[1]
 
 
 @pytest.mark.parametrize("one", course.assignments(), ids=lambda one: one.name)
@@ -120,7 +82,7 @@ def test_a_page_has_each_question_and_no_answer(name, monkeypatch):
     """`make test-coursework` looks for parts of lines, in all of the site."""
 
     def shown():
-        return "\n".join(text for _, text in for_students(source))
+        return "\n".join(text for _, text in student_view.cells(source))
 
     source = sources.read(name)
     assert len(answers(source)) > 50
@@ -128,5 +90,5 @@ def test_a_page_has_each_question_and_no_answer(name, monkeypatch):
         assert question.text[0] in shown()
         assert f'grader.check("{question.name}")' in shown() or question.manual
     assert not answers(source) & lines(shown())
-    monkeypatch.setattr("booksite.course.starter", lambda code: code)
+    monkeypatch.setattr(student_view, "starter", lambda code: code)
     assert answers(source) & lines(shown())

@@ -124,9 +124,8 @@ def test_a_description_is_whole_sentences_of_plain_text(text, said):
 
 
 def test_a_description_has_no_sentence_that_plain_text_cannot_say():
-    short, long = "A short one.", "B" + 78 * "b" + "."  # 80 letters
+    short, long = "A short one.", "B" + 78 * "b" + "."  # 80 letters: enough to stop at
     unsaid = nodes.math("", r"\sum_i x_i")
-    assert described([nodes.Text("It is "), unsaid, nodes.Text(". " + short)]) == short
-    assert described([nodes.Text(long + " It is "), unsaid, nodes.Text(". " + short)]) == long
-    text = long[1:] + " It is "  # a letter less: too little to stop at
-    assert described([nodes.Text(text), unsaid, nodes.Text(". " + short)]) == f"{long[1:]} {short}"
+    for first, said in (("", short), (long, long), (long[1:], f"{long[1:]} {short}")):
+        parts = nodes.Text(f"{first} It is "), unsaid, nodes.Text(". " + short)
+        assert described(parts) == said

@@ -124,9 +124,3 @@ def test_it_reads_as_it_did(book, file_regression, subtests):
             file_regression.check(text, encoding="utf-8", fullpath=EXPECTED / f"{name}.txt")
     known = {path.relative_to(EXPECTED).as_posix() for path in EXPECTED.rglob("*.txt")}
     assert known == {f"{name}.txt" for name in book}
-
-
-def test_what_is_steady_is_what_is_written():
-    """A digest and a time are left out, and no word with them."""
-    page = 'a.js?v=1f <a href="b">cells run in 7 s</a>' + "0123456789abcdef" * 4
-    assert steady(page) == 'a.js\n<a href="b">cells run in 1 s</a>DIGEST\n'
