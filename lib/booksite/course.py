@@ -10,11 +10,11 @@ from html import escape
 from importlib import import_module
 
 from docutils import nodes
+from docutils.statemachine import StringList
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
 
 from .markup import WRITERS, address, later, link, row, table
-from .registry_directives import FromRegister
 
 HEAD = ("assignment", "minutes", "marks by tests", "marks by hand")
 ABOUT = (
@@ -87,7 +87,7 @@ def anchor(one) -> str:
 # An assignment ------------------------------------------------------------------------------------
 
 
-class Assignment(FromRegister):
+class Assignment(SphinxDirective):
     """The sections of an assignment; its title is that of the page."""
 
     required_arguments = 1
@@ -102,8 +102,9 @@ class Assignment(FromRegister):
         )
         text = "\n\n".join([ABOUT, *cells])
         text = text.replace(f"# {source.title()}\n", "", 1)  # which the page has
-        opening, mark, sections = text.partition("\n## ")
-        return [*self.markdown(opening), *self.markdown(mark + sections, titles=True)]
+        lines = StringList(text.splitlines(), self.env.docname)
+        self.state.nested_parse(lines, 0, self.state_machine.node, match_titles=True)
+        return []
 
 
 def setup(app):

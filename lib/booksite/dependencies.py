@@ -18,14 +18,14 @@ def used_by() -> dict[str, tuple[str, ...]]:
 
 
 @cache
-def carried(claim: str) -> frozenset[str]:
+def dependents(claim: str) -> frozenset[str]:
     """All that rests on a claim, through others, too.
 
-    >>> "thesis/theorem-6" in carried("thesis/theorem-1")
+    >>> "thesis/theorem-6" in dependents("thesis/theorem-1")
     True
     """
     users = used_by()[claim]
-    return frozenset(users).union(*map(carried, users))
+    return frozenset(users).union(*map(dependents, users))
 
 
 def links(app, page: str, claims) -> str:

@@ -16,7 +16,7 @@ import igraph
 
 from runproofs.book.register import CHAPTERS, Claim, register
 
-from .dependencies import carried, links, used_by
+from .dependencies import dependents, links, used_by
 from .failures import RED
 from .markup import add_directive, address, choice, folded, inline, link, plain, row, site, table
 from .results import SLIPS, verdict
@@ -175,12 +175,12 @@ def heaviest(count: int) -> list[Claim]:
     """The results, no definitions or settings, on which most rests."""
     proved = {"corollary", "lemma", "proposition", "theorem"}
     found = [entry for entry in register().values() if entry.kind in proved]
-    return sorted(found, key=lambda entry: -len(carried(entry.id)))[:count]
+    return sorted(found, key=lambda entry: -len(dependents(entry.id)))[:count]
 
 
 def carrying(app, page: str, count: str) -> str:
     rows = [
-        row(link_to(app, page, e), inline(e.title), len(used_by()[e.id]), len(carried(e.id)))
+        row(link_to(app, page, e), inline(e.title), len(used_by()[e.id]), len(dependents(e.id)))
         for e in heaviest(int(count))
     ]
     return table(("result", "says", "rest on it at once", "in all"), rows)
@@ -189,7 +189,7 @@ def carrying(app, page: str, count: str) -> str:
 def without(app, page: str, claim: str) -> str:
     source = register()[claim].source
     own = [entry for entry in register().values() if entry.source == source]
-    fallen = [entry for entry in own if entry.id in carried(claim)]
+    fallen = [entry for entry in own if entry.id in dependents(claim)]
     counts = Counter(entry.chapter for entry in fallen)
     where = ", ".join(f"{CHAPTERS[chapter]} ({count})" for chapter, count in counts.items())
     return (
@@ -197,7 +197,7 @@ def without(app, page: str, claim: str) -> str:
         f"on {links(app, page, [claim])}, at once or through others, and "
         f"{len(own) - 1 - len(fallen)} do not. With it fall {where}: "
         f"{links(app, page, [entry.id for entry in fallen])}. Of the results of other sources "
-        f"and of this book {len(carried(claim)) - len(fallen)} fall, too.</p>"
+        f"and of this book {len(dependents(claim)) - len(fallen)} fall, too.</p>"
     )
 
 

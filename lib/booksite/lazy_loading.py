@@ -36,7 +36,7 @@ def framed(image: str, inches: float) -> str:
     return f'<span class="frame">{image.replace(old, new, 1)}</span>'
 
 
-def unhurried(html: str, paths: dict) -> str:
+def lazy_pictures(html: str, paths: dict) -> str:
     """Pictures that come when a reader comes near; paths: the files, by the name on the site."""
 
     def mend(picture):
@@ -56,7 +56,7 @@ def lighten(app, pagename, templatename, context, doctree):
     if pagename != UNTOUCHED:
         context["script_files"] = [deferred(s) for s in context.get("script_files", [])]
     paths = {name: Path(app.srcdir, path) for path, name in app.builder.images.items()}
-    context["body"] = unhurried(context.get("body", ""), paths)
+    context["body"] = lazy_pictures(context.get("body", ""), paths)
 
 
 def setup(app):

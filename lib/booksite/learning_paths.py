@@ -72,9 +72,9 @@ def length(env, step: Step) -> int:
     )
 
 
-def spoken(count: int) -> str:
+def duration(count: int) -> str:
     """
-    >>> spoken(50), spoken(118), spoken(1000)
+    >>> duration(50), duration(118), duration(1000)
     ('50 minutes', '2 hours', '17 hours')
     """
     return f"{count} minutes" if count < 100 else f"{max(2, round(count / 60))} hours"
@@ -104,7 +104,7 @@ def write(app, page: str, _: str) -> str:
         if route.given:
             given = "; ".join(to(env, page, labels[label][0]) for label in route.given)
             body += f"<p>Taken on trust: {given}</p>"
-        minutes = spoken(reading_time(sum(length(env, step) for step in route.steps)))
+        minutes = duration(reading_time(sum(length(env, step) for step in route.steps)))
         about = f"<b>{escape(route.name)}</b> · {minutes} to read · {escape(route.about)}"
         html += folded("route", about, body)
     return html

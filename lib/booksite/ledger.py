@@ -155,7 +155,7 @@ def demands(card: Card) -> str:
     return folded("evidence", f"The check: {said}", body)
 
 
-def lead_on(app, pagename, templatename, context, doctree):
+def link_to_entries(app, pagename, templatename, context, doctree):
     """Links to an entry go to the page that has it, and not by way of its line."""
     chapters = {entry.slug: entry.chapter for entry in register().values()}
 
@@ -170,4 +170,4 @@ def lead_on(app, pagename, templatename, context, doctree):
 def setup(app):
     WRITERS["evidence"] = evidence
     app.add_directive("ledger", Ledger)
-    app.connect("html-page-context", lead_on)
+    app.connect("html-page-context", link_to_entries)

@@ -15,7 +15,7 @@ SENTENCES = re.compile(r'(?<=[.?!])(?<!\b[A-Z]\.) (?=[A-Z0-9"“\ufffc])')  # bu
 UNSAID = "\ufffc"  # stands for what plain text cannot say
 
 
-def spoken(part: nodes.Element) -> str:
+def plain_text(part: nodes.Element) -> str:
     """The text of a part of a page: only formulas that are plain text; no citation after a word."""
     part = part.deepcopy()
     for formula in list(part.findall(lambda node: isinstance(node, nodes.math | nodes.math_block))):
@@ -33,7 +33,9 @@ def description(document: nodes.document) -> str:
     """
     section = next(document.findall(nodes.section), nodes.section())
     parts = (part for part in section if isinstance(part, nodes.block_quote | nodes.paragraph))
-    prose = " ".join(spoken(part) for part in parts if not part["classes"])  # page_info's has one
+    prose = " ".join(
+        plain_text(part) for part in parts if not part["classes"]
+    )  # page_info's has one
     said = ""
     for sentence in SENTENCES.split(prose):
         if UNSAID in sentence:

@@ -55,13 +55,13 @@ class FromRegister(SphinxDirective):
     def html(self, text: str) -> nodes.raw:
         return nodes.raw("", text, format="html")
 
-    def markdown(self, text: str, titles: bool = False) -> list[nodes.Node]:
+    def markdown(self, text: str) -> list[nodes.Node]:
         def to_claim(match: re.Match) -> str:
             return f"{{claim}}`{match[0]}`" if match[0] in register() else match[0]
 
         text = re.sub(r"\b[a-z-]+/[A-Za-z0-9.-]*[A-Za-z0-9]", to_claim, text)
         container, lines = nodes.Element(), StringList(text.splitlines(), self.env.docname)
-        self.state.nested_parse(lines, 0, container, match_titles=titles)
+        self.state.nested_parse(lines, 0, container)
         return container.children
 
     def inline(self, text: str) -> list[nodes.Node]:

@@ -24,9 +24,9 @@ def test_what_a_claim_carries_is_counted_through_others():
         new = [e.id for e in register().values() if name in (e.uses or ()) and e.id not in found]
         found.update(new)
         waiting += new
-    assert dependencies.carried("thesis/theorem-1") == found
+    assert dependencies.dependents("thesis/theorem-1") == found
     first, second, *_ = drawn.heaviest(5)
-    assert len(dependencies.carried(first.id)) >= len(dependencies.carried(second.id)) > 20
+    assert len(dependencies.dependents(first.id)) >= len(dependencies.dependents(second.id)) > 20
 
 
 def test_an_unknown_chapter_is_an_error(tmp_path):

@@ -18,12 +18,14 @@ def test_pictures_keep_their_place(tmp_path):
     Image.new("P", (30, 20)).save(tmp_path / "a.png")
     paths = {"b.png": tmp_path / "a.png"}
     picture = '<p><img alt="x" src="../_images/b.png" /></p>'
-    assert lazy_loading.unhurried(picture, paths) == (
+    assert lazy_loading.lazy_pictures(picture, paths) == (
         '<p><img loading="lazy" width="30" height="20" alt="x" src="../_images/b.png" /></p>'
     )
     small = '<img src="b.png" style="width: 50%" width="10" />'
-    assert lazy_loading.unhurried(small, paths) == small.replace("<img ", '<img loading="lazy" ')
+    assert lazy_loading.lazy_pictures(small, paths) == small.replace(
+        "<img ", '<img loading="lazy" '
+    )
     other = '<img src="https://example.org/b.png"><img src="data:image/png;base64,x">'
-    assert lazy_loading.unhurried(other, paths) == other
+    assert lazy_loading.lazy_pictures(other, paths) == other
     for same in ('<img alt="x" src="c.png" />', '<img loading="lazy" src="b.png" />'):
-        assert lazy_loading.unhurried(same, paths) == same
+        assert lazy_loading.lazy_pictures(same, paths) == same
