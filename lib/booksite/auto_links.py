@@ -101,33 +101,33 @@ def mentions(text: str, source: str) -> Iterator[Mention]:
                 break
 
 
-def open_texts(node: nodes.Element) -> Iterator[nodes.Text]:
-    """The texts of a part of a page in which a link may stand."""
-    for child in node.children:
-        if isinstance(child, nodes.Text):
-            if isinstance(node, nodes.TextElement):
-                yield child
-        elif not isinstance(child, CLOSED) and not UNLINKED & {*child.get("classes", [])}:
-            yield from open_texts(child)
-
-
-def within(node: nodes.Node, label: str) -> bool:
-    """Whether a text stands in what has this label."""
+def ancestors(node: nodes.Node) -> Iterator[nodes.Element]:
     while node := node.parent:
-        if "realtype" in node and label in node["ids"]:
-            return True
-    return False
+        yield node
+
+
+def open_texts(part: nodes.Element) -> list[nodes.Text]:
+    """The texts of a part of a page in which a link may stand."""
+
+    def is_closed(node):
+        return isinstance(node, CLOSED) or UNLINKED & {*node.get("classes", [])}
+
+    texts = [
+        text for text in part.findall(nodes.Text) if isinstance(text.parent, nodes.TextElement)
+    ]
+    return [text for text in texts if not any(map(is_closed, ancestors(text)))]
 
 
 def link_mentions(app, doctree, page):
     """Make links of what the page names, and note of which claims, by address."""
     source = source_of(page)
     led = app.env.claims_linked[page] = {}
-    for text in list(open_texts(doctree)) if source and app.builder.name == "html" else []:
+    for text in open_texts(doctree) if source and app.builder.name == "html" else []:
+        boxes = {name for node in ancestors(text) if "realtype" in node for name in node["ids"]}
         parts, done = [], 0
         for start, end, entry in mentions(text, source):
             document, place = anchor(app, entry)
-            if document not in app.env.found_docs or within(text, place):
+            if document not in app.env.found_docs or place in boxes:
                 continue
             uri, words = address(page, document, place), text[start:end]
             parts += [nodes.Text(text[done:start])] * (start > done)

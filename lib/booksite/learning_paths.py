@@ -41,14 +41,10 @@ class Route(NamedTuple):
 def routes() -> tuple[Route, ...]:
     """Those of the book."""
     return tuple(
-        Route(
-            route["name"],
-            route["about"],
-            tuple(route["given"]),
-            tuple(Step(step["page"], tuple(step.get("read", ()))) for step in route["steps"]),
-        )
-        for route in yaml.safe_load((BOOK / "routes.yml").read_text("utf-8"))
-    )
+        Route(way["name"], way["about"], tuple(way["given"]),
+              tuple(Step(step["page"], tuple(step.get("read", ()))) for step in way["steps"]))
+        for way in yaml.safe_load((BOOK / "routes.yml").read_text("utf-8"))
+    )  # fmt: skip
 
 
 # How long they are --------------------------------------------------------------------------------
