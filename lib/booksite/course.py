@@ -6,17 +6,17 @@ the notebook, is not needed to build the book.
 """
 
 import sys
-from html import escape
+from functools import partial
 from importlib import import_module
 
 from docutils import nodes
 from docutils.statemachine import StringList
+from markupsafe import Markup
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
 
-from .markup import WRITERS, address, later, link, row, table
+from .markup import WRITERS, address, later, link, render
 
-HEAD = ("assignment", "minutes", "marks by tests", "marks by hand")
 ABOUT = (
     "What a student opens: dots stand for an answer, and a cell `grader.check` says at once if "
     "it is one. The zip, with the checks and the library, is made from a clone of the book: "
@@ -53,31 +53,16 @@ def write(app, page: str, _: str) -> str:
     """The table of the assignments, with the sums of their numbers."""
     labels = app.env.get_domain("std").labels
 
-    def links(names: list[str]) -> str:
+    def links(names: list[str]) -> Markup:
         for name in set(names) - labels.keys():
             logger.warning("undefined label: %r", name, location=page)
         known = (labels[name] for name in names if name in labels)
-        return "; ".join(link(address(page, *at), title) for *at, title in known)
+        return Markup("; ".join(link(address(page, *at), title) for *at, title in known))
 
-    assignments = tools(app.env, "course").assignments()
-    rows = ""
-    for one in assignments:
-        title = link(address(page, f"book/course/{one.name}"), one.title)
-        lines = {
-            "The figure:": escape(one.figure),
-            "Read before:": links(one.before) or "nothing",
-            "Read afterwards:": links(one.after),
-        }
-        about = "".join(f"<p><em>{key}</em> {line}</p>" for key, line in lines.items() if line)
-        first = f'<p id="{anchor(one)}">{title}. {escape(one.about)}</p>{about}'
-        rows += row(first, *(f"{count:g}" for count in numbers(one)))
-    sums = map(sum, zip(*map(numbers, assignments), strict=True))
-    rows += row(f"all {len(assignments)}", *(f"{count:g}" for count in sums))
-    return f'<div class="pst-scrollable-table-container">{table(HEAD, rows, "course table")}</div>'
-
-
-def numbers(one) -> tuple[float, float, float]:
-    return one.minutes, one.by_tests, one.by_hand
+    return render(
+        "course.html", assignments=tools(app.env, "course").assignments(),
+        address=partial(address, page), anchor=anchor, links=links,
+    )  # fmt: skip
 
 
 def anchor(one) -> str:

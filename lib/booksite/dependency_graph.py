@@ -8,8 +8,8 @@ stands if a claim falls.
 
 import re
 from collections import Counter
+from functools import partial
 from graphlib import TopologicalSorter
-from html import escape
 from itertools import groupby
 
 import igraph
@@ -18,7 +18,19 @@ from runproofs.book.register import CHAPTERS, Claim, register
 
 from .dependencies import dependents, links, used_by
 from .failures import RED
-from .markup import add_directive, address, choice, folded, inline, link, plain, row, site, table
+from .markup import (
+    add_directive,
+    address,
+    choice,
+    folded,
+    inline,
+    link,
+    plain,
+    render,
+    row,
+    site,
+    table,
+)
 from .results import SLIPS, verdict
 from .statement_index import address_of, link_to
 
@@ -82,90 +94,44 @@ def layers(entries: list[Claim]) -> list[list[str]]:
     return [row[k : k + most] for row in rows for k in range(0, len(row), most)]
 
 
-def picture(app, page: str, chapters: list[str]) -> str:
-    at, bands, top = {}, "", 0  # at: the middle of the box of each claim
+def picture(app, page: str, chapters: list[str], whole: bool) -> str:
+    """The claims of some chapters; if that is all, with filters and a table."""
+    known, at, bands, top = register(), {}, {}, 0  # at: the middle of the box of each claim
     for chapter in chapters:
-        bands += f'<text x="0" y="{top + 14}">{escape(CHAPTERS[chapter])}</text>'
+        bands[CHAPTERS[chapter]] = top + 14
         top += 24
-        for names in layers([e for e in register().values() if e.chapter == chapter]):
+        for names in layers([e for e in known.values() if e.chapter == chapter]):
             for k, name in enumerate(names):
                 at[name] = WIDTH * (k + 0.5) / len(names), top + HIGH
             top += ROW
         top += 20
-    index = {name: k for k, name in enumerate(at)}
-    boxes = lines = ""
+    index, boxes, lines = {name: k for k, name in enumerate(at)}, [], []
     for name, (x, y) in at.items():
-        entry = register()[name]
-        uses = [used for used in entry.uses if used in at]
+        uses = [used for used in known[name].uses if used in at]
+        boxes.append((known[name], x, y, [index[used] for used in uses]))
         for used in uses:
             x0, y0 = at[used]
-            y1, y2 = y0 + HIGH / 2, y - HIGH / 2  # what is used stands above
-            bend = (y1 + y2) / 2
-            lines += (
-                f'<path data-e="{index[used]} {index[name]}" '
-                f'd="M{x0:.0f} {y1:.0f}C{x0:.0f} {bend:.0f} {x:.0f} {bend:.0f} {x:.0f} {y2:.0f}"/>'
-            )
-        boxes += (
-            f'<a href="{address_of(app, page, entry)}" class="{state(entry, app.env.book_red)[0]}" '
-            f'data-n="{index[name]}" data-uses="{" ".join(str(index[used]) for used in uses)}" '
-            f'data-source="{entry.source}" data-kind="{entry.kind}">'
-            f"<title>{escape(f'{entry.name}: {plain(entry.title)}')}</title>"
-            f'<rect x="{x - BOX / 2:.0f}" y="{y - HIGH / 2:.0f}" width="{BOX}" height="{HIGH}"/>'
-            f'<text x="{x:.0f}" y="{y + 3:.0f}">{escape(label(entry))}</text></a>'
-        )
-    shown = VERDICTS | ({"red": RED} if app.env.book_red else {})
-    legend = "".join(f'<span class="{name}">{words}</span>' for name, words in shown.items())
-    return (
-        f'<p class="claim-map-legend">{legend}</p>'
-        '<div class="claim-map" role="region" aria-label="map of the claims" tabindex="0">'
-        f'<svg viewBox="-2 0 {WIDTH + 4} {top}" role="group" aria-label="claims and what they rest '
-        f'on"><g class="bands">{bands}</g><g class="lines">{lines}</g>{boxes}</svg></div>'
-    )
-
-
-def filters() -> str:
-    known = register().values()
-    sources = {entry.source for entry in known}
-    sources = {name: words for name, words in site()["sources"].items() if name in sources}
-    kinds = sorted({entry.kind for entry in known})
-    return (
-        '<div class="claim-map-filter" role="search" hidden>'
-        f"{choice('source', 'source', 'all sources', sources)}"
-        f"{choice('kind', 'kind', 'all kinds', kinds)} "
-        '<output aria-live="polite"></output></div>'
-    )
-
-
-def listed(app, page: str) -> str:
-    """The same as a table."""
-
-    def rows_of(claims) -> str:
-        entries = [register()[claim] for claim in claims]
-        return ", ".join(link(f"#map-{entry.slug}", entry.name) for entry in entries)
-
-    rows = [
-        row(
-            link_to(app, page, entry),
-            inline(entry.title),
-            state(entry, app.env.book_red)[1],
-            rows_of(entry.uses),
-            rows_of(used_by()[entry.id]),
-            attributes=f' id="map-{entry.slug}" data-source="{entry.source}" '
-            f'data-kind="{entry.kind}"',
-        )
-        for entry in register().values()
-    ]
-    head = ("claim", "says", "verdict", "rests on", "used by")
-    return folded("claim-map-table", "The same as a table", table(head, rows))
+            start, end = y0 + HIGH / 2, y - HIGH / 2  # what is used stands above
+            lines.append((index[used], index[name], x0, start, (start + end) / 2, x, end))
+    sources, red = {known[name].source for name in at}, app.env.book_red
+    return render(
+        "map.html", whole=whole, bands=bands, boxes=boxes, lines=lines, known=known,
+        used_by=used_by(), width=WIDTH, height=top, box=BOX, high=HIGH,
+        sources={name: words for name, words in site()["sources"].items() if name in sources},
+        kinds=sorted({known[name].kind for name in at}),
+        legend=VERDICTS | ({"red": RED} if red else {}),
+        address=partial(address_of, app, page), state=partial(state, red=red),
+        choice=choice, inline=inline, label=label, plain=plain,
+    )  # fmt: skip
 
 
 def whole_map(app, page: str, chapter: str) -> str:
     drawn = [name for name in CHAPTERS if any(e.chapter == name for e in register().values())]
     if not chapter:
-        return f"{filters()}{picture(app, page, drawn)}{listed(app, page)}"
+        return picture(app, page, drawn, whole=True)
     whole = f"<p>The {link(address(page, PAGE), 'whole map')} has the other chapters.</p>"
-    body = f"{picture(app, page, [chapter])}{whole}"
-    return folded("results", "The map: what rests on what", body) if chapter in drawn else ""
+    body = f"{picture(app, page, [chapter], whole=False)}{whole}" if chapter in drawn else ""
+    return body and folded("results", "The map: what rests on what", body)
 
 
 # The two questions ------------------------------------------------------------------------------

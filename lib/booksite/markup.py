@@ -8,15 +8,27 @@ import re
 from collections.abc import Callable, Collection, Iterable
 from functools import cache
 from html import escape
+from pathlib import Path
 
 import yaml
 from docutils import nodes
+from jinja2 import Environment, FileSystemLoader
 from sphinx.util.docutils import SphinxDirective
 from sphinx.util.osutil import relative_uri
 
 from runproofs.book.register import BOOK
 
 LEDGER, ERRATA = "book/back/ledger", "book/back/errata"
+
+
+TEMPLATES = Environment(
+    loader=FileSystemLoader(Path(__file__).with_name("templates")), autoescape=True
+)
+
+
+def render(template: str, **values) -> str:
+    """HTML from a file in templates/; text is escaped."""
+    return TEMPLATES.get_template(template).render(values)
 
 
 @cache

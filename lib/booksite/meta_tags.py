@@ -6,8 +6,8 @@ from pathlib import Path
 
 from docutils import nodes
 
-from .markup import site
-from .publishing import filled, site_address
+from .markup import render, site
+from .publishing import site_address
 
 LONGEST = 200  # characters of a description; search engines show some 160, previews more
 ENOUGH = 80
@@ -66,7 +66,7 @@ def describe(app, pagename, templatename, context, doctree):
     context["metatags"] = context.get("metatags", "") + tags
     if pagename == root and root != "index":  # index.html leads to the first page
         first = app.builder.get_target_uri(root)
-        page = filled("index.html", title=title, first=first).replace("</head>", f"{tags}\n</head>")
+        page = render("index.html", title=title, first=first, tags=tags)
         Path(app.outdir, "index.html").write_text(page, "utf-8")
 
 

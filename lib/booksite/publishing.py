@@ -8,21 +8,15 @@ which the workflow `book` puts the notebooks that are offered for download.
 
 from html import escape
 from pathlib import Path
-from string import Template
 from urllib.parse import urlsplit
+
+from .markup import render
 
 NOTEBOOKS = "notebooks"  # the branch, as .github/workflows/book.yml names it
 SERVICES = {  # an icon of the theme, and the address of a page
     "Binder": ("logo_binder.svg", "https://mybinder.org/v2/gh/{0}/{1}?urlpath=lab/tree/{2}"),
     "Colab": ("logo_colab.png", "https://colab.research.google.com/github/{0}/blob/{1}/{2}"),
 }
-TEMPLATES = Path(__file__).with_name("templates")
-
-
-def filled(template: str, **words: str) -> str:
-    """A page that is no page of the book, with these words in it, whatever letters they have."""
-    text = (TEMPLATES / template).read_text("utf-8")
-    return Template(text).substitute({key: escape(word) for key, word in words.items()})
 
 
 def repository(config) -> str | None:
@@ -67,7 +61,7 @@ def finish(app, exception):
     texts = {
         "sitemap.xml": '<?xml version="1.0" encoding="utf-8"?>\n<urlset '
         f'xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">\n{places}\n</urlset>\n',
-        "404.html": filled("404.html", title=app.config.html_title, home=f"{home}"),
+        "404.html": render("404.html", title=app.config.html_title, home=home),
     }
     for name, text in texts.items():
         path = Path(app.outdir, name)
