@@ -22,6 +22,7 @@ from runproofs.book.register import on_pages, register
 
 from . import failures
 from .cache_keys import keys
+from .kernels import fork_kernels
 from .page_info import running_time
 from .progress import pages, tell, time_left, title
 
@@ -96,6 +97,8 @@ def run_side_by_side(app, env, docnames):
 
     count, cores = len(waiting), joblib.cpu_count()  # those that a container grants
     tell(f"Running {pages(count)}, {cores} at a time.")
+    if count > 2 * cores:  # else it costs more than it saves
+        fork_kernels()
     threads, timeout, ran = ThreadPoolExecutor(cores), app.config.nb_execution_timeout, []
     longest_first = sorted(waiting, key=lambda name: -(waiting[name] or float("inf")))
     runs = {threads.submit(run, paths[name], timeout): name for name in longest_first}
