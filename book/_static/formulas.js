@@ -1,6 +1,6 @@
 // The text comes first: MathJax, heavier than any page, is fetched when the text has been drawn, and
 // typesets what a reader comes near to. `typesetFormulas` does not wait for that: all there is, now.
-const MATHJAX = document.querySelector("script[type='text/later']");  // lib/booksite/deferred.py
+const MATHJAX = document.querySelector("script[type='text/later']");  // lib/booksite/lazy_loading.py
 if (MATHJAX) {
   const waiting = new Set(document.querySelectorAll(".math, .mathjax_process, .tex2jax_process, .output_area"));
   let loaded;

@@ -1,4 +1,4 @@
-// A link to a numbered result shows what it says, under the pointer or the focus (lib/booksite/references.py).
+// A link to a numbered result shows what it says, under the pointer or the focus (lib/booksite/auto_links.py).
 const PREVIEWS = JSON.parse(document.getElementById("previews")?.textContent ?? "{}");
 const card = document.createElement("div");
 let waiting, shownFor;

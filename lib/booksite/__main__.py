@@ -1,3 +1,3 @@
-from .lab import main
+from .lab_copies import main
 
 main()

@@ -1,4 +1,4 @@
-"""The pages "The library": the directive `library`, on top of Sphinx's autodoc and viewcode.
+"""The directive `library`, on top of Sphinx's autodoc and viewcode: the pages "The library".
 
 One page lists the rooms and their modules; a page for each room has every public class and function
 with its signature, its source, its docstring and the pages whose cells use it.
@@ -22,9 +22,10 @@ from sphinx.util.docutils import SphinxDirective
 from runproofs.book.experiments import Experiment
 from runproofs.book.pages import cells
 
+from .markup import site
+
 LIBRARY = "book/back/library"
 BASE = "base"  # what lies in no folder
-ROOMS = (BASE, "linear", "networks", "adversarial", "bounds", "book", "reproductions")
 MARKED = re.compile(r"(``.+?``|(?<!\w)\*\w[\w ]*\w\*(?!\w))|`([^`]+)`|([\\*|_])")
 
 
@@ -35,22 +36,25 @@ class Library(SphinxDirective):
 
     def run(self):
         if self.arguments:
-            return [self.module(module) for module in modules(self.arguments[0])]
-        return [self.room(room) for room in ROOMS]
+            return [
+                self.section(
+                    nodes.literal("", short(module)),
+                    module.__name__,
+                    [f".. automodule:: {module.__name__}", "   :members:"],
+                )
+                for module in modules(self.arguments[0])
+            ]
+        sections = []
+        for room in site()["library"]:
+            lines = [] if room == BASE else [opening(package(room)), ""]
+            lines += [f"- :py:mod:`{short(module)} <{module.__name__}>`: {opening(module)}"
+                      for module in modules(room)]  # fmt: skip
+            base = nodes.Text("What everything stands on")
+            title = base if room == BASE else nodes.literal("", room)
+            sections.append(self.section(title, f"room-{room}", lines))
+        return sections
 
-    def room(self, room: str) -> nodes.section:
-        title, lines = nodes.Text("What everything stands on"), []
-        if room != BASE:
-            title, lines = nodes.literal("", room), [opening(package(room)), ""]
-        for module in modules(room):
-            lines.append(f"- :py:mod:`{short(module)} <{module.__name__}>`: {opening(module)}")
-        return self.section(title, f"room-{room}", *lines)
-
-    def module(self, module: ModuleType) -> nodes.section:
-        title, name = nodes.literal("", short(module)), module.__name__
-        return self.section(title, name, f".. automodule:: {name}", "   :members:")
-
-    def section(self, title: nodes.Node, anchor: str, *lines: str) -> nodes.section:
+    def section(self, title: nodes.Node, anchor: str, lines: list[str]) -> nodes.section:
         section = nodes.section("", nodes.title("", "", title), ids=[anchor])
         section["support_smartquotes"] = False
         text = StringList(["```{eval-rst}", *lines, "```"], self.env.docname)
@@ -76,11 +80,12 @@ def short(module: ModuleType) -> str:
 
 
 class ExperimentDocumenter(FunctionDocumenter):
+    """An experiment is an object that is called like the function of which it is made."""
+
     objtype, directivetype = "experiment", "function"
 
     @classmethod
     def can_document_member(cls, member, *arguments) -> bool:
-        """Whether it is an object that is called like the function of which it is made."""
         return isinstance(member, Experiment)
 
 
@@ -97,6 +102,10 @@ def paragraphs(text: str, arguments: Iterable[str] = ()) -> Iterator[str]:
     >>> len(list(paragraphs("Half.\\n>>> 1\\n1\\n>>> 2\\n2")))  # examples stay together
     2
     """
+
+    def marked(piece: re.Match) -> str:
+        return piece[1] or (f"\\ :py:obj:`{piece[2]}`\\ " if piece[2] else f"\\{piece[3]}")
+
     argument = rf"(?:{'|'.join(arguments) or '(?!)'})(?:, \w+)*(?=:\s)"
     text = re.sub(r"\n(?=>>> )", "\n\n", text.strip("\n"), count=1)
     for block in re.split(r"\n\n+", text):
@@ -108,10 +117,6 @@ def paragraphs(text: str, arguments: Iterable[str] = ()) -> Iterator[str]:
             yield "\\ " + MARKED.sub(marked, coded)
 
 
-def marked(piece: re.Match) -> str:
-    return piece[1] or (f"\\ :py:obj:`{piece[2]}`\\ " if piece[2] else f"\\{piece[3]}")
-
-
 def opening(module: ModuleType) -> str:
     return next(paragraphs(inspect.getdoc(module)))
 
@@ -120,7 +125,7 @@ def write_docstring(app, what, name, item, options, lines):
     """Mark up a docstring, and add the pages on which the thing, or what is in it, is used."""
     arguments = inspect.signature(item).parameters if inspect.isroutine(item) else ()
     blocks = list(paragraphs("\n".join(lines), arguments))
-    place, uses = f"{origin(name)}.", app.env.library["uses"].items()
+    place, uses = f"{origin(name)}.", app.env.library[1].items()
     if pages := [page for page, used in uses if any(f"{one}.".startswith(place) for one in used)]:
         links = ", ".join(f":doc:`/{page}`" for page in pages)
         blocks.append(f".. container:: used\n\n   Used on: {links}")
@@ -177,15 +182,13 @@ def find_uses(app, env, added, changed, removed):
 
     When the source of a module changes, autodoc sees to it.
     """
-    texts = {page: Path(env.doc2path(page)).read_text("utf-8") for page in sorted(env.found_docs)}
-    before, env.library = (
-        getattr(env, "library", None),
-        {
-            "modules": [module.__name__ for room in ROOMS for module in modules(room)],
-            "uses": {page: used_in(text) for page, text in texts.items()},
-        },
+    pages = sorted(env.found_docs)
+    now = (
+        [module.__name__ for room in site()["library"] for module in modules(room)],
+        {page: used_in(Path(env.doc2path(page)).read_text("utf-8")) for page in pages},
     )
-    return {page for page in texts if page.startswith(LIBRARY) and before != env.library}
+    before, env.library = getattr(env, "library", None), now
+    return {page for page in pages if page.startswith(LIBRARY) and before != now}
 
 
 def setup(app):

@@ -6,23 +6,16 @@ from sphinx.util import logging
 logger = logging.getLogger(__name__)
 
 
-def demand_alt_text(app, doctree):
+def look_through(app, doctree):
+    """Warn of what a reader would miss, and fold the checks: how one is done is a click away."""
     for image in doctree.findall(nodes.image):
         if not image.get("alt", "").strip():
             logger.warning("an image without alt text: %s", image["uri"], location=image)
-
-
-def quote_stderr(app, doctree):
-    """Beside the error that a cell wrote to stderr stands what it wrote."""
     for block in doctree.findall(nodes.literal_block):
         if "stderr" in block["classes"]:
             logger.warning("a cell wrote to stderr: %s", block.astext().strip(), location=block)
-
-
-def fold_checks(app, doctree):
-    """Readers come for the claim and its card; how it is checked is a click away."""
     for cell in doctree.findall(nodes.container):
-        if cell.get("nb_element") != "cell_code" or "open" in cell["cell_metadata"].get("tags", []):
+        if cell.get("nb_element") != "cell_code" or "open" in cell["cell_metadata"].get("tags", ()):
             continue
         if "\nwith claim(" in f"\n{cell.children[0].astext()}":
             cell["hide_mode"] = "input"
@@ -31,6 +24,4 @@ def fold_checks(app, doctree):
 
 
 def setup(app):
-    app.connect("doctree-read", demand_alt_text)
-    app.connect("doctree-read", quote_stderr)
-    app.connect("doctree-read", fold_checks)
+    app.connect("doctree-read", look_through)

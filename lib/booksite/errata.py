@@ -11,7 +11,7 @@ from docutils import nodes
 
 from runproofs.book.register import Claim
 
-from . import back_matter
+from . import registry_directives as back_matter
 
 WEIGHTS = {
     "major": "Major",

@@ -1,8 +1,7 @@
 """What failed on this build: on its page, in the ledger, on the map, and at the end of `make book`.
 
-A page that fails is built with what its cells printed (outputs), and never counts as fresh: the
-next build runs it again. Under its title stands what failed. At its end the build says it once
-more, with what a report needs, and its exit status is 1.
+A page that fails is built with what its cells printed, and the next build runs it again. At its end
+the build says what failed, with what a report needs, and its exit status is 1.
 
 `python -m booksite.failures` prints the processor, the arithmetic and the versions.
 """
@@ -20,6 +19,7 @@ from runproofs.book.pages import checks_in
 from runproofs.book.provenance import machine, versions
 from runproofs.book.register import register
 
+from .page_info import below_title
 from .progress import tell
 from .publishing import repository
 
@@ -76,38 +76,27 @@ def add_notice(app, doctree):
         parts = enumerate(said.split("$"))
         line += [nodes.math(part, part) if k % 2 else nodes.Text(part) for k, part in parts]
         notice += line
-    title = next(doctree.findall(nodes.title))
-    title.parent.insert(title.parent.index(title) + 1, notice)
-
-
-def write_again(app, env):
-    """The pages with a map, when other claims are red than before."""
-    before, env.book_red_before = getattr(env, "book_red_before", set()), env.book_red
-    if before == env.book_red:
-        return []
-    texts = {name: Path(env.doc2path(name)).read_text("utf-8") for name in env.found_docs}
-    return [name for name, text in texts.items() if re.search(r"^`{3,}\{map\}", text, re.M)]
+    below_title(doctree, notice)
 
 
 # At the end -------------------------------------------------------------------------------------
 
 
-def arithmetic() -> str:
-    """The kernels that round: of each BLAS its version and its kernel, and what torch uses."""
+def here() -> str:
+    """The processor, the arithmetic and the versions, as the form of a report asks for them."""
+    known = machine()
     kernels = [
         f"{pool['internal_api']} {pool['version']} {pool.get('architecture', '')}".strip()
         for pool in threadpool_info()
         if pool["user_api"] == "blas"
     ]
-    return ", ".join([*dict.fromkeys(kernels), f"torch {torch.backends.cpu.get_cpu_capability()}"])
-
-
-def here() -> str:
-    """The processor, the arithmetic and the versions, as the form of a report asks for them."""
-    known = machine()
+    kernels = ", ".join(
+        [*dict.fromkeys(kernels), f"torch {torch.backends.cpu.get_cpu_capability()}"]
+    )
     packages = ", ".join(f"{name} {number}" for name, number in versions().items())
-    lines = f"Processor: {known['cpu']}, {known['system']}", f"Arithmetic: {arithmetic()}"
-    return "\n".join([*lines, f"Versions: {packages}"])
+    return (
+        f"Processor: {known['cpu']}, {known['system']}\nArithmetic: {kernels}\nVersions: {packages}"
+    )
 
 
 def report(app, exception):
@@ -119,15 +108,14 @@ def report(app, exception):
     failed = app.env.book_failures
     if not failed:
         return
-    app.statuscode = 1
-    home = repository(app.config)
+    app.statuscode, home = 1, repository(app.config)
     form = f"{home}/issues/new?template=page.yml" if home else f"an issue with the form {FORM}"
     lines = "\n".join(
-        f"{app.env.titles[page].astext()} ({page}), {register()[claim].name}: {said}" if claim
-        else f"{app.env.titles[page].astext()} ({page}): {said}"
+        f"{app.env.titles[page].astext()} ({page})"
+        f"{f', {register()[claim].name}' if claim else ''}: {said}"
         for page, failures in failed.items()
         for claim, said in failures
-    )  # fmt: skip
+    )
     tell(
         f"\nThe site is whole, and not all of it is green on this machine:\n\n{lines}\n\n"
         "If you changed nothing, this is a mistake of the book and none of yours; most often\n"
@@ -137,8 +125,7 @@ def report(app, exception):
 
 
 def setup(app):
-    app.connect("doctree-read", add_notice, 950)  # above the line of page_head
-    app.connect("env-updated", write_again)
+    app.connect("doctree-read", add_notice, 950)  # above the line of page_info
     app.connect("build-finished", report)
 
 

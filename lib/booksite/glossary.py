@@ -7,25 +7,13 @@ begins; the link leads to where it is stated.
 import re
 from html import escape
 
-from docutils import nodes
-from sphinx.util.docutils import SphinxDirective
+from runproofs.book.register import Claim, register
 
-from runproofs.book.register import register
-
-from .back_matter import address
-from .references import inline, rendered
-from .search import anchor
+from .auto_links import rendered
+from .markup import add_directive, address, inline
+from .statement_index import anchor
 
 DEFINING = {"definition", "assumption"}
-
-
-class term_list(nodes.Element):
-    """Stands for the terms until all pages are read."""
-
-
-class Glossary(SphinxDirective):
-    def run(self):
-        return [term_list()]
 
 
 def opening(statement: str, line: int = 80) -> str:
@@ -38,32 +26,26 @@ def opening(statement: str, line: int = 80) -> str:
         if end.start() >= line and statement[: end.start()].replace("$$", "$").count("$") % 2 == 0:
             statement = statement[: end.end()]
             break
+
+    def number(found: re.Match) -> str:
+        return register()[found[0]].number if found[0] in register() else found[0]
+
     return re.sub(r"[a-z-]+/[a-z\d.-]+\b", number, statement)
 
 
-def number(found: re.Match) -> str:
-    """The number of a claim in place of its id."""
-    return register()[found[0]].number if found[0] in register() else found[0]
-
-
-def terms() -> list:
+def terms() -> list[Claim]:
     """The entries of the register that define something, by their names."""
     found = [entry for entry in register().values() if entry.kind in DEFINING]
     return sorted(found, key=lambda entry: re.sub(r"[^a-z ]", "", entry.title.lower()))
 
 
-def show(app, doctree, document):
-    for place in list(doctree.findall(term_list)):
-        lines = []
-        for entry in terms():
-            page, at = anchor(app, entry)
-            link = f'<a href="{address(document, page)}#{at}">{inline(entry.title)}</a>'
-            source = f"<small>{escape(entry.number)}</small>"
-            lines.append(f"<p><b>{link}</b> {source}</p>{rendered(app, opening(entry.statement))}")
-        place.replace_self(nodes.raw("", "".join(lines), format="html"))
+def write(app, page: str, _: str) -> str:
+    return "".join(
+        f'<p><b><a href="{address(page, *anchor(app, entry))}">{inline(entry.title)}</a></b> '
+        f"<small>{escape(entry.number)}</small></p>{rendered(app, opening(entry.statement))}"
+        for entry in terms()
+    )
 
 
 def setup(app):
-    app.add_node(term_list)
-    app.add_directive("glossary-of-terms", Glossary)
-    app.connect("doctree-resolved", show)
+    add_directive(app, "glossary-of-terms", write)

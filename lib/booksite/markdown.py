@@ -1,9 +1,8 @@
 """A page as Sphinx has resolved it, written as Markdown that any notebook shows.
 
-Titles, lists, tables and formulas are written as Markdown has them; a statement is a quotation
-under its bold title; what is folded on the page (a proof, a solution) is HTML's `<details>`. The
-numbers and the words of references are those of the page. What leads nowhere outside the book is
-plain text. A node that is not known here is a warning, so that nothing is lost unseen.
+A statement is a quotation under its bold title; what is folded on the page (a proof, a solution) is
+HTML's `<details>`; numbers and words of references are those of the page. A node that is not known
+here is a warning, so that nothing is lost unseen.
 
 Formulas stand on one line each: within a quotation or a list Jupyter would take the marks at the
 beginning of further lines for a part of the formula.
@@ -16,7 +15,7 @@ from typing import NamedTuple
 from docutils import nodes
 from sphinx.util import logging
 
-from .hand import hand
+from .interactive_figure import interactive_figure
 
 logger = logging.getLogger(__name__)
 
@@ -30,19 +29,19 @@ class Cell(NamedTuple):
 
 
 Flow = Iterator[str | Cell]
+Link = Callable[[str], str | None]
 
 SKIPPED = (
-    nodes.target, nodes.comment, nodes.substitution_definition, nodes.system_message, nodes.colspec,
-    hand,
+    nodes.target, nodes.comment, nodes.substitution_definition, nodes.system_message,
+    interactive_figure,
 )  # fmt: skip
 INLINE = {
     "emphasis": "*{}*", "strong": "**{}**", "literal_emphasis": "*{}*", "literal_strong": "**{}**",
-    "subscript": "<sub>{}</sub>", "superscript": "<sup>{}</sup>",
 }  # fmt: skip
 PLAIN = {  # what stands for its children
-    "inline", "term", "caption", "PassthroughTextElement", "title_reference", "rubric", "label",
-    "generated", "abbreviation", "dropdown_title",
+    "math_block", "term", "caption", "PassthroughTextElement", "rubric", "label", "dropdown_title",
 }  # fmt: skip
+LANGUAGES = {"ipython3": "python", "none": "", "default": ""}
 
 
 class Writer:
@@ -53,40 +52,29 @@ class Writer:
     number: the number of a figure or an exercise, by its kind and its id; "" where it has none.
     """
 
-    def __init__(self, link: Callable[[str], str | None], number: Callable[[str, str], str]):
+    def __init__(self, link: Link, number: Callable[[str, str], str]):
         self.link, self.number, self.level = link, number, 0
 
     # Blocks ---------------------------------------------------------------------------------
 
-    def flow(self, parent: nodes.Element) -> Flow:
+    def flow(self, parent: nodes.Element, *left_out: nodes.Node) -> Flow:
         """Blocks of Markdown and cells, in the order of the page."""
         for node in parent.children:
-            if isinstance(node, SKIPPED):
+            name = type(node).__name__
+            if isinstance(node, SKIPPED) or any(node is other for other in left_out):
                 continue
-            write = getattr(self, f"block_{type(node).__name__}", None)
-            if write:
+            if write := getattr(self, f"block_{name}", None):
                 yield from write(node)
-            elif isinstance(node, nodes.Text | nodes.Inline) or type(node).__name__ in PLAIN:
+            elif isinstance(node, nodes.Text | nodes.Inline) or name in PLAIN:
                 yield self.inline(node)
             else:
-                logger.warning("no Markdown for %s", type(node).__name__, location=node)
+                logger.warning("no Markdown for %s", name, location=node)
 
     def blocks(self, parent: nodes.Element) -> str:
         """The Markdown of a node that holds no cell."""
         return "\n\n".join(part for part in self.flow(parent) if isinstance(part, str) and part)
 
-    def together(self, flow: Flow, wrap: Callable[[str, bool], str], **folded) -> Flow:
-        """Each run of text in one piece, wrapped; the first is told. Cells are folded as said."""
-        text, first = [], True
-        for part in [*flow, None]:
-            if isinstance(part, str):
-                text += [part] * bool(part)
-                continue
-            if text:
-                yield wrap("\n\n".join(text), first)
-                text, first = [], False
-            if part:
-                yield part._replace(**folded)
+    block_compound = flow
 
     def block_section(self, node) -> Flow:
         self.level += 1
@@ -101,14 +89,9 @@ class Writer:
 
     block_citation = block_compact_paragraph = block_paragraph
 
-    def block_math_block(self, node) -> Flow:
-        yield self.inline(node)
-
     def block_literal_block(self, node) -> Flow:
-        language = {"ipython3": "python", "none": "", "default": ""}.get(
-            name := node.get("language", ""), name
-        )
-        yield f"```{language}\n{node.astext()}\n```"
+        language = node.get("language", "")
+        yield f"```{LANGUAGES.get(language, language)}\n{node.astext()}\n```"
 
     block_doctest_block = block_literal_block
 
@@ -148,8 +131,7 @@ class Writer:
         yield "\n".join(f"| {' | '.join(row)} |" for row in rows)
 
     def block_figure(self, node) -> Flow:
-        image = next(node.findall(nodes.image))
-        yield f"![{image.get('alt', '')}]({image['uri']})"
+        yield self.inline(next(node.findall(nodes.image)))
         yield from self.caption(node)
 
     def caption(self, figure) -> Flow:
@@ -160,58 +142,53 @@ class Writer:
         for image in figure.findall(nodes.image):
             yield details("The picture in words", escaped(image.get("alt", "")))
 
-    def block_compound(self, node) -> Flow:
-        yield from self.flow(node)
-
     def block_container(self, node) -> Flow:
+        part = node.get("design_component")
         if node.get("nb_element") == "cell_code":
             yield Cell(node["cell_index"], folded=bool(node.get("hide_mode")))
             for figure in node.findall(nodes.figure):
                 yield from self.caption(figure)
-        elif node.get("design_component") == "card-title":
+        elif part == "card-title":
             yield f"**{self.inline(node)}**"
-        elif node.get("design_component") == "card":
+        elif part == "card":
             yield quotation(self.blocks(node))
         else:
             yield from self.flow(node)
 
     # Statements, proofs, exercises ----------------------------------------------------------
 
-    def titled(self, node, title: str) -> Flow:
-        """A quotation under its bold title, or folded under it."""
-        body = self.flow(node)
-        if "dropdown" in node["classes"] or type(node).__name__ == "dropdown_main":
-            yield from self.together(
-                body,
-                lambda text, first: details(title if first else f"{title}, continued", text),
-                folded=True,
-                hidden=True,
-            )
-        else:
-            bold = f"**{title}**"
-            yield from self.together(
-                body, lambda text, first: quotation(f"{bold}\n\n{text}" if first else text)
-            )
+    def titled(self, node, title: str, *left_out: nodes.Node) -> Flow:
+        """A quotation under its bold title; or folded under it, with the cells that are in it."""
+        fold = "dropdown" in node["classes"] or type(node).__name__ == "dropdown_main"
+        text, first = [], True
+        for part in [*self.flow(node, *left_out), None]:
+            if isinstance(part, str):
+                text += [part] * bool(part)
+                continue
+            if text:
+                body = "\n\n".join(text)
+                if fold:
+                    yield details(title if first else f"{title}, continued", body)
+                else:
+                    yield quotation(f"**{title}**\n\n{body}" if first else body)
+                text, first = [], False
+            if part:
+                yield part._replace(folded=True, hidden=True) if fold else part
 
     def block_admonition(self, node) -> Flow:
         title = node.next_node(nodes.title)
-        words = self.inline(title) if title in node.children else ""
-        yield from self.titled(without(node, title), words or node.tagname.capitalize())
+        words = self.inline(title) if title in node.children else node.tagname.capitalize()
+        yield from self.titled(node, words, title)
 
-    block_unenumerable_node = block_admonition
+    block_unenumerable_node = block_exercise_node = block_solution_node = block_admonition
 
     def block_enumerable_node(self, node) -> Flow:
-        yield from self.titled(without(node, node[0]), self.numbered(node))
-
-    def block_exercise_enumerable_node(self, node) -> Flow:
-        yield from self.block_enumerable_node(node)
-
-    block_exercise_node = block_solution_node = block_admonition
-
-    def numbered(self, node) -> str:
         kind = node.get("type") or node["realtype"]
         number = self.number(node.get("countertype", kind), node["ids"][0])
-        return f"{kind.capitalize()} {number} {self.inline(node[0]).strip()}".strip()
+        title = f"{kind.capitalize()} {number} {self.inline(node[0]).strip()}".strip()
+        yield from self.titled(node, title, node[0])
+
+    block_exercise_enumerable_node = block_enumerable_node
 
     def block_proof_node(self, node) -> Flow:
         """Its first words are "Proof."."""
@@ -221,35 +198,34 @@ class Writer:
             yield from self.flow(node[0] if len(node) == 1 else node)
 
     def block_dropdown_main(self, node) -> Flow:
-        title = node[0]
-        yield from self.titled(without(node, title), self.inline(title))
+        yield from self.titled(node, self.inline(node[0]), node[0])
 
     # Within a line --------------------------------------------------------------------------
 
     def inline(self, node: nodes.Node) -> str:
         """The Markdown of a node and all that is in it, on one line."""
-        name = type(node).__name__
-        if isinstance(node, nodes.Text):
-            return escaped(" ".join(re.split(r"\s+", node.astext())))
-        if isinstance(node, nodes.math):
-            return f"${one_line(node.astext())}$"
-        if isinstance(node, nodes.math_block):
-            tag = rf"\tag{{{node['number']}}}" if node.get("label") else ""
-            return f"$${bare(one_line(node.astext()))}{tag}$$"
-        if isinstance(node, nodes.literal):
-            text = node.astext()
-            return f"`` {text} ``" if "`" in text else f"`{text}`"
-        if isinstance(node, nodes.raw):
-            return node.astext() if "<svg" not in node.astext() else ""
-        if isinstance(node, nodes.image):
-            return f"![{node.get('alt', '')}]({node['uri']})"
+        match node:
+            case nodes.Text():
+                return escaped(" ".join(re.split(r"\s+", node.astext())))
+            case nodes.math():
+                return f"${one_line(node.astext())}$"
+            case nodes.math_block():
+                tag = rf"\tag{{{node['number']}}}" if node.get("label") else ""
+                return f"$${bare(one_line(node.astext()))}{tag}$$"
+            case nodes.literal():
+                text = node.astext()
+                return f"`` {text} ``" if "`" in text else f"`{text}`"
+            case nodes.raw():
+                return node.astext() if "<svg" not in node.astext() else ""
+            case nodes.image():
+                return f"![{node.get('alt', '')}]({node['uri']})"
         if isinstance(node, SKIPPED):
             return ""
         text = "".join(map(self.inline, node.children))
         if isinstance(node, nodes.reference):
             address = self.link(node.get("refuri", "#"))
             return re.sub(r"\S(.*\S)?", rf"[\g<0>]({address})", text) if address else text
-        return INLINE.get(name, "{}").format(text) if text.strip() else text
+        return INLINE.get(type(node).__name__, "{}").format(text) if text.strip() else text
 
 
 # Pieces of Markdown -----------------------------------------------------------------------------
@@ -295,35 +271,20 @@ def item(mark: str, text: str) -> str:
 
 
 def details(title: str, text: str) -> str:
-    """Folded text. Blank lines let Markdown go on inside of HTML."""
-    return f"<details><summary>{in_html(title)}</summary>\n\n{text}\n\n</details>"
+    """Folded text. Blank lines let Markdown go on inside of HTML, but not in its title."""
+    title = re.sub(r"\[((?:[^\]\\]|\\.)*)\]\([^)]*\)", r"\1", title)
+    title = re.sub(r"`([^`]+)`", r"<code>\1</code>", title)
+    title = re.sub(r"(?<!\\)\*(?!\*)([^*]+)(?<!\\)\*", r"<em>\1</em>", title)
+    title = re.sub(r"\\([`*_\[\]~|])", r"\1", title)
+    return f"<details><summary>{title}</summary>\n\n{text}\n\n</details>"
 
 
-def in_html(text: str) -> str:
-    """Markdown of one line that stands within a line of HTML."""
-    text = re.sub(r"\[((?:[^\]\\]|\\.)*)\]\([^)]*\)", r"\1", text)
-    text = re.sub(r"`([^`]+)`", r"<code>\1</code>", text)
-    text = re.sub(r"(?<!\\)\*(?!\*)([^*]+)(?<!\\)\*", r"<em>\1</em>", text)
-    return re.sub(r"\\([`*_\[\]~|])", r"\1", text)
-
-
-def without(node: nodes.Element, child: nodes.Node) -> nodes.Element:
-    """The node less one of its children."""
-    copy = node.copy()
-    copy.children = [other for other in node.children if other is not child]
-    return copy
-
-
-def links_of_html(html: str, link: Callable[[str], str | None]) -> str:
+def links_of_html(html: str, link: Link) -> str:
     """HTML whose links lead where they lead for the reader; one that leads nowhere is its text."""
 
     def lead(match: re.Match) -> str:
         address = link(match["href"])
-        return (
-            f'<a{match["before"]}href="{address}"{match["after"]}>{match["text"]}</a>'
-            * bool(address)
-            or match["text"]
-        )
+        return f'{match["start"]}"{address}"{match["end"]}' if address else match["text"]
 
-    anchor = r'<a(?P<before>\s[^>]*?)href="(?P<href>[^"]*)"(?P<after>[^>]*)>(?P<text>.*?)</a>'
+    anchor = r'(?P<start><a\s[^>]*?href=)"(?P<href>[^"]*)"(?P<end>[^>]*>(?P<text>.*?)</a>)'
     return re.sub(anchor, lead, html, flags=re.S)

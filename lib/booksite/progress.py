@@ -1,26 +1,16 @@
 """What a build says while it goes on: a line for each page that has run, and how long it will take.
 
-While Sphinx reads and writes, it says every quarter of a minute how far it is.
-
 Sphinx' own hundreds of lines are left to `jupyter-book build` without -q.
 """
 
-import shutil
-import time
-from collections import Counter
 from pathlib import Path
 from statistics import fmean
 
-from .page_head import running_time
-
-SILENCE = 15  # seconds
-_told = 0.0
+from .page_info import running_time
 
 
 def tell(line: str):
     """Print it now, also where nobody but a file is listening."""
-    global _told
-    _told = time.monotonic()
     print(line, flush=True)
 
 
@@ -34,57 +24,20 @@ def title(path: Path) -> str:
     return next((line[2:] for line in lines if line.startswith("# ")), path.stem)
 
 
-def say_reading(app, env, docnames):
-    if docnames:
-        tell(f"Reading {pages(len(docnames))}.")
+def time_left(waiting: list[float | None], ran: list[float], cores: int) -> str:
+    """For pages that wait, by the seconds of their last runs; the mean of `ran` is for new ones.
 
-
-def say_writing(app, env):
-    tell("Writing the site.")
-
-
-class Progress:
-    """Of pages that run side by side.
-
-    seconds: those of each page's last run, None where there was none; it counts as the mean of
-    those that have ended.
+    >>> time_left([None, 300], [20], cores=2), time_left([], [20], cores=2)
+    (', about 3 min left', '')
     """
-
-    def __init__(self, seconds: dict[str, float | None], cores: int):
-        self.waiting, self.cores, self.total = dict(seconds), cores, len(seconds)
-        self.ran: list[float] = []
-
-    def longest_first(self) -> list[str]:
-        """So that no long page is left for the end, and what is unknown is known soon."""
-        return sorted(self.waiting, key=lambda name: -(self.waiting[name] or float("inf")))
-
-    def ended(self, name: str, told: str, seconds: float) -> str:
-        """The line for a page that has ended, told by its title; as wide as a terminal at most.
-
-        >>> progress = Progress({"a": None, "b": None, "c": 300}, cores=2)
-        >>> progress.ended("a", "Coins", 20)
-        '[1/3] Coins, 20 s, about 3 min left'
-        """
-        self.ran.append(seconds)
-        del self.waiting[name]
-        done = f"[{len(self.ran):{len(str(self.total))}}/{self.total}] "
-        times = f", {running_time(seconds)}"
-        if self.waiting:
-            left = sum(known or fmean(self.ran) for known in self.waiting.values()) / self.cores
-            times += f", about {running_time(left)} left"
-        room = shutil.get_terminal_size().columns - len(done) - len(times) - 1
-        return done + (told if len(told) <= room else f"{told[: room - 3]}...") + times
+    left = sum(known or fmean(ran) for known in waiting) / cores
+    return f", about {running_time(left)} left" if waiting else ""
 
 
 def setup(app):
+    def say_reading(app, env, docnames):
+        if docnames:
+            tell(f"Reading {pages(len(docnames))}.")
+
     app.connect("env-before-read-docs", say_reading, 900)  # after they have run
-    app.connect("env-check-consistency", say_writing)
-    counts = Counter()
-
-    def count(done: str):
-        counts[done] += 1
-        if time.monotonic() - _told > SILENCE:
-            tell(f"{done} {pages(counts[done])}.")
-
-    app.connect("doctree-read", lambda app, doctree: count("Read"))
-    app.connect("html-page-context", lambda *about: count("Written"))
+    app.connect("env-check-consistency", lambda app, env: tell("Writing the site."))

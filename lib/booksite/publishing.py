@@ -1,41 +1,22 @@
 """The address of the repository, the only setting, and what follows from it for the site.
 
-`repository: url` in _config.yml switches on the buttons of the theme, the launch buttons (launch),
-the address of the site, and what only makes sense at an address: canonical links, the picture of a
-preview (meta_tags), sitemap.xml, 404.html. Without it all of that is left out, and nothing
-dangles. (.nojekyll and CNAME are made by sphinx.ext.githubpages.)
+`repository: url` in _config.yml switches on the buttons of the theme, the address of the site, and
+what only makes sense at an address: canonical links, the picture of a preview, sitemap.xml,
+404.html. It also switches on buttons that open a page on Binder and on Colab, from the branch on
+which the workflow `book` puts the notebooks that are offered for download.
 """
 
 from html import escape
 from pathlib import Path
-from string import Template
 from urllib.parse import urlsplit
 
-# It is shown at addresses of any depth, so it needs nothing from the site and links to all of it.
-LOST = Template("""<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8" />
-<meta name="viewport" content="width=device-width, initial-scale=1" />
-<meta name="robots" content="noindex" />
-<title>No such page: $title</title>
-<link rel="icon" href="data:," />
-<style>
-:root { color-scheme: light dark; }
-body { font: 1.1rem/1.6 system-ui, sans-serif; max-width: 34rem; margin: 15vh auto; }
-body { padding: 0 1.5rem; }
-input, button { font: inherit; padding: .3em .6em; }
-</style>
-</head>
-<body>
-<h1>There is no such page</h1>
-<p>It may have moved, or the link has a slip: this book collects those.</p>
-<p><a href="$home">$title</a> begins here. Or look for what you wanted:</p>
-<form action="${home}search.html"><input name="q" type="search" aria-label="Search" />
-<button>Search</button></form>
-</body>
-</html>
-""")
+from .markup import render
+
+NOTEBOOKS = "notebooks"  # the branch, as .github/workflows/book.yml names it
+SERVICES = {  # an icon of the theme, and the address of a page
+    "Binder": ("logo_binder.svg", "https://mybinder.org/v2/gh/{0}/{1}?urlpath=lab/tree/{2}"),
+    "Colab": ("logo_colab.png", "https://colab.research.google.com/github/{0}/blob/{1}/{2}"),
+}
 
 
 def repository(config) -> str | None:
@@ -74,23 +55,35 @@ def finish(app, exception):
     """Write what only makes sense at an address; remove it where there is none any more."""
     if exception is not None or app.builder.name != "html":
         return
-    files = {name: Path(app.outdir, name) for name in ("sitemap.xml", "404.html")}
     home = site_address(app.config)
-    if home is None:
-        for path in files.values():
-            path.unlink(missing_ok=True)
-        return
-    pages = (home + app.builder.get_target_uri(name) for name in sorted(app.env.found_docs))
+    pages = [f"{home}{app.builder.get_target_uri(name)}" for name in sorted(app.env.found_docs)]
     places = "\n".join(f"<url><loc>{escape(page)}</loc></url>" for page in pages)
-    files["sitemap.xml"].write_text(
-        '<?xml version="1.0" encoding="utf-8"?>\n'
-        f'<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">\n{places}\n</urlset>\n',
-        "utf-8",
-    )
-    lost = LOST.substitute(title=escape(app.config.html_title), home=escape(home))
-    files["404.html"].write_text(lost, "utf-8")
+    texts = {
+        "sitemap.xml": '<?xml version="1.0" encoding="utf-8"?>\n<urlset '
+        f'xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">\n{places}\n</urlset>\n',
+        "404.html": render("404.html", title=app.config.html_title, home=home),
+    }
+    for name, text in texts.items():
+        path = Path(app.outdir, name)
+        path.write_text(text, "utf-8") if home else path.unlink(missing_ok=True)
+
+
+def add_buttons(app, pagename, templatename, context, doctree):
+    """Put the buttons before the theme's, on pages that are offered as notebooks."""
+    place = on_github(app.config)
+    if not place or "ipynb_source" not in context or "header_buttons" not in context:
+        return
+    buttons = []
+    for name, (icon, url) in SERVICES.items():
+        button = {"type": "link", "text": name, "tooltip": f"Run on {name}"}
+        button |= {"icon": f"_static/images/{icon}"}
+        button |= {"url": url.format("/".join(place), NOTEBOOKS, f"{pagename}.ipynb")}
+        buttons.append(button)
+    group = {"type": "group", "tooltip": "Run this page elsewhere", "icon": "fas fa-rocket"}
+    context["header_buttons"].insert(0, group | {"buttons": buttons, "label": "launch-buttons"})
 
 
 def setup(app):
     app.connect("config-inited", derive)
     app.connect("build-finished", finish)
+    app.connect("html-page-context", add_buttons, priority=502)  # after the theme's

@@ -15,10 +15,9 @@ from sphinx.util.docutils import SphinxDirective
 from runproofs.book.pages import cells
 from runproofs.book.register import BOOK, Claim, register
 
-from .back_matter import ERRATA, address
 from .ledger import has_slip
-from .references import inline
-from .search import anchor
+from .markup import ERRATA, address, inline
+from .statement_index import anchor
 
 SCOREBOARD = "book/back/scoreboard"
 PROVED = {"algorithm", "assumption", "corollary", "lemma", "proposition", "theorem"}

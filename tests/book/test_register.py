@@ -5,7 +5,6 @@ import re
 import pytest
 import yaml
 
-from booksite.back_matter import FORMULA, raw_formulas
 from runproofs.book.pages import checks_in
 from runproofs.book.register import (
     BOOK,
@@ -249,6 +248,22 @@ def test_a_page_checks_registered_claims_and_each_once(page):
 def test_a_claim_is_checked_on_some_page_or_told():
     found = {name for page in pages() for name in checks_in(page.read_text("utf-8"))}
     assert found == {entry.id for entry in register().values() if entry.status == "checked"}
+
+
+FORMULA = re.compile(r"(?s:\$\$.*?\$\$)|\$[^$]*\$|`[^`]*`")  # or code
+RAW = re.compile(
+    r"\|\||_\{|\^\{|\b[A-Za-z]\^[\dT*]|[A-Za-z]_[a-z0-9]\b|<=|>=|\bsqrt\b"
+    r"|\b(alpha|epsilon|kappa|lambda|nu|rho|sigma|theta)\b"
+)
+
+
+def raw_formulas(entry):
+    """The fields of an entry that have a formula between no dollar signs, and not as code."""
+    fields = {"title": entry.title, "statement": entry.statement}
+    fields |= entry.erratum._asdict() if entry.erratum else {}
+    for name, text in fields.items():
+        if found := RAW.search(FORMULA.sub("", text)):
+            yield f"{name}: {found[0]}"
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from booksite.references import mentions, source_of
+from booksite.auto_links import mentions, source_of
 from runproofs.book.pages import checks_in
 from runproofs.book.register import BOOK, on_pages, register
 

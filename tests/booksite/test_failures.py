@@ -7,7 +7,7 @@ import pytest
 from docutils import nodes
 from nbformat.v4 import new_code_cell, new_notebook, new_output
 
-from booksite import failures, outputs
+from booksite import execution, failures
 from helpers import books
 
 HEAD = """---
@@ -23,8 +23,9 @@ CELLS = {
 }
 SAID = {
     "raises": "ZeroDivisionError: division by zero",
-    "dies": "Stopped: Python ended in this cell, and those below did not run",
-    "late": "Stopped: this cell took more than 4 s, and those below did not run",
+    "dies": "Stopped: Kernel died; the cells below did not run",
+    "late": "Stopped: A cell timed out while it was being executed, after 4 seconds; "
+    "the cells below did not run",
 }
 
 
@@ -78,11 +79,11 @@ def test_a_kernel_that_does_not_start_is_told_on_its_page(tmp_path, monkeypatch)
     def no_kernel(*arguments, **options):
         raise OSError("no space left\non this disk")
 
-    monkeypatch.setattr(outputs, "single_nb_execution", no_kernel)
+    monkeypatch.setattr(execution, "single_nb_execution", no_kernel)
     write(tmp_path, {"index": ("1", "2")})
-    notebook, _ = outputs.run(tmp_path / "index.md", 9)
+    notebook, _ = execution.run(tmp_path / "index.md", 9)
     [failed], red = failures.show(notebook)
-    assert failed == ("", "Stopped: no space left")
+    assert failed == ("", "Stopped: no space left; the cells below did not run")
     assert not red
 
 

@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from booksite.wheel import pack_library
+from booksite.notebooks import pack_library
 
 
 def test_what_cannot_be_packed_says_why(tmp_path):

@@ -113,7 +113,7 @@
     return [`overflow: ${scrollWidth} px wide on a screen of ${clientWidth} px: ${named}`];
   };
 
-  // Pictures whose smallest text has less than 7 px here; booksite.legible says which width they need.
+  // Pictures whose smallest text has less than 7 px here; booksite.lazy_loading says which width they need.
   const illegible = () =>
     [...document.querySelectorAll(".bd-article .cell_output img")]
       .filter((picture) => picture.checkVisibility({ visibilityProperty: true }))

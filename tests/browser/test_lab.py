@@ -14,7 +14,7 @@ from socket import socket
 import nbformat
 import pytest
 
-from booksite import lab
+from booksite import lab_copies
 from booksite.notebooks import FOR_LAB
 from browser import browse
 
@@ -34,7 +34,7 @@ def raw(notebook: Path) -> list[str]:
 def copies(pytestconfig, tmp_path_factory):
     """The notebooks that `make lab` would open, in a folder of their own."""
     folder = tmp_path_factory.mktemp("lab")
-    lab.renew(browse.site(pytestconfig).parent / FOR_LAB, folder)
+    lab_copies.renew(browse.site(pytestconfig).parent / FOR_LAB, folder)
     return folder
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from booksite.uses import carried
+from booksite.dependencies import dependents
 from browser import browse
 from runproofs.book.register import register
 
@@ -17,13 +17,13 @@ def claim(page, title=TITLE):
 def test_the_focus_lights_what_a_claim_rests_on_and_what_rests_on_it(page):
     claim(page).evaluate("(claim) => claim.focus({ focusVisible: true })")
     assert page.locator(".claim-map .on").count() == 1
-    assert page.locator(".claim-map a.above").count() == len(carried("thesis/theorem-4"))
+    assert page.locator(".claim-map a.above").count() == len(dependents("thesis/theorem-4"))
     below = page.locator(".claim-map a.below title").all_text_contents()
     assert any(title.startswith("Theorem 1: ") for title in below)
     assert page.locator(".claim-map path.below").count() >= len(below)
     said = page.locator(".claim-map-filter output").inner_text()
     assert said.startswith(TITLE)
-    assert f"on it rest {len(carried('thesis/theorem-4'))} (" in said
+    assert f"on it rest {len(dependents('thesis/theorem-4'))} (" in said
     page.keyboard.press("Tab")
     assert page.locator(".claim-map .on title").text_content() != TITLE
     assert page.locator(".claim-map .on").count() == 1

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from booksite.routes import routes, spoken
+from booksite.learning_paths import duration, routes
 from browser import browse
 
 PAGE = "book/ch6_adversarial/training_converges.html"
@@ -83,4 +83,4 @@ def test_a_route_leads_through_its_pages_and_its_minutes_add_up(route, context, 
             minutes += int(said[1]) if said else float("nan")
     if whole and minutes == minutes:  # each page is rounded to whole minutes
         low, high = minutes - len(route.steps), minutes + len(route.steps)
-        assert head in {f"{spoken(m)} to read" for m in range(low, high + 1)}
+        assert head in {f"{duration(m)} to read" for m in range(low, high + 1)}

@@ -37,7 +37,7 @@ def copy_small(folder):
     shutil.copytree(SMALL, folder, dirs_exist_ok=True, ignore=old)
     for part in OURS:
         shutil.copytree(ROOT / part, folder / part, dirs_exist_ok=True, ignore=old)
-    for part in ("LICENSE", "README.md", "pyproject.toml"):
+    for part in ("LICENSE", "README.md", "book/site.yaml", "pyproject.toml"):
         shutil.copy(ROOT / part, folder / part)
     config = (ROOT / "_config.yml").read_text("utf-8")
     config, found = re.subn(r"(?m)^  url: .*$", f"  url: {REPOSITORY}", config)

@@ -30,7 +30,7 @@ from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernel
 from PIL import Image
 from tqdm import tqdm
 
-from booksite.animations import FRAMES
+from booksite.lazy_animations import FRAMES
 from helpers.stored import TIMES, spreads
 from runproofs.book.pages import cells, checks_in
 from runproofs.book.register import register

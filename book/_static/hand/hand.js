@@ -1,4 +1,4 @@
-// What the pictures draw with that answer to the hand (lib/booksite/hand.py). A picture calls
+// What the pictures draw with that answer to the hand (lib/booksite/interactive_figure.py). A picture calls
 // hand.picture(name, { compute, show }): `compute` is its mathematics, a pure function, which
 // tests/browser/test_hand.py compares with the library; `show(stage)` puts it on the page.
 globalThis.hand = (() => {

@@ -1,0 +1,140 @@
+"""Ways through the book (book/routes.yml): on the first page, and under the title of each step.
+
+The directive `routes` lists them, each with the minutes of its steps, which are counted as those of
+a page are (page_info). A page on a route says which step it is, and what comes before and next.
+"""
+
+from functools import cache
+from html import escape
+from typing import NamedTuple
+
+import yaml
+from docutils import nodes
+
+from runproofs.book.register import BOOK
+
+from .markup import add_directive, address, folded, link
+from .page_info import below_title, reading_time, words
+
+QUOTES = str.maketrans(dict.fromkeys("‘’", "'") | {"`": ""})
+
+
+class Step(NamedTuple):
+    """A page, and which of its sections are read, after its opening; none: all of it."""
+
+    page: str
+    read: tuple[str, ...]
+
+    @property
+    def document(self) -> str:
+        return f"book/{self.page}"
+
+
+class Route(NamedTuple):
+    name: str
+    about: str
+    given: tuple[str, ...]
+    steps: tuple[Step, ...]
+
+
+@cache
+def routes() -> tuple[Route, ...]:
+    """Those of the book."""
+    return tuple(
+        Route(way["name"], way["about"], tuple(way["given"]),
+              tuple(Step(step["page"], tuple(step.get("read", ()))) for step in way["steps"]))
+        for way in yaml.safe_load((BOOK / "routes.yml").read_text("utf-8"))
+    )  # fmt: skip
+
+
+# How long they are --------------------------------------------------------------------------------
+
+
+def measure(app, doctree):
+    """Keep in the metadata of a page its words, and those of its sections by their titles."""
+    found, below = {}, 0
+    for heading in doctree.findall(nodes.title):
+        if isinstance(section := heading.parent, nodes.section):
+            found[heading.astext().translate(QUOTES)] = words(section)
+            if isinstance(section.parent.parent, nodes.document):  # it is in no other one
+                below += words(section)
+    app.env.metadata[app.env.docname]["words"] = words(doctree), below, found
+
+
+def length(env, step: Step) -> int:
+    whole, below, sections = env.metadata.get(step.document, {}).get("words", (0, 0, {}))
+    return (
+        whole - below + sum(sections.get(title, 0) for title in step.read) if step.read else whole
+    )
+
+
+def duration(count: int) -> str:
+    """
+    >>> duration(50), duration(118), duration(1000)
+    ('50 minutes', '2 hours', '17 hours')
+    """
+    return f"{count} minutes" if count < 100 else f"{max(2, round(count / 60))} hours"
+
+
+# Where they are shown -----------------------------------------------------------------------------
+
+
+def to(env, page: str, document: str) -> str:
+    return link(address(page, document), env.titles[document].astext())
+
+
+def to_sections(page: str, step: Step) -> str:
+    """Links to what is read of a page; "" if that is all of it."""
+    places = {"the opening": "", **{title: nodes.make_id(title) for title in step.read}}
+    links = (link(address(page, step.document, at), title) for title, at in places.items())
+    return ", ".join(links) if step.read else ""
+
+
+def write(app, page: str, _: str) -> str:
+    """All routes: their names and their minutes, their steps folded."""
+    env, html, labels = app.env, "", app.env.get_domain("std").labels
+    for route in routes():
+        lines = [(to(env, page, step.document), to_sections(page, step)) for step in route.steps]
+        body = "".join(f"<li>{': '.join(filter(None, line))}</li>" for line in lines)
+        body = f"<ol>{body}</ol>"
+        if route.given:
+            given = "; ".join(to(env, page, labels[label][0]) for label in route.given)
+            body += f"<p>Taken on trust: {given}</p>"
+        minutes = duration(reading_time(sum(length(env, step) for step in route.steps)))
+        about = f"<b>{escape(route.name)}</b> · {minutes} to read · {escape(route.about)}"
+        html += folded("route", about, body)
+    return html
+
+
+def show_place(app, doctree, page):
+    """Say under the title of a step, folded, where the reader is."""
+    lines = {}
+    for route in routes():
+        pages = [step.document for step in route.steps]
+        if page in pages:
+            k = pages.index(page)
+            read = to_sections(page, route.steps[k])
+            line = f"{escape(route.name)}, step {k + 1} of {len(pages)}"
+            line += f": read here {read}" * bool(read)
+            line += f" · before {to(app.env, page, pages[k - 1])}" if k else ""
+            line += f" · next {to(app.env, page, pages[k + 1])}" if pages[k + 1 :] else ""
+            lines[route.name] = f'<p class="page-route">{line}</p>'
+    if lines:
+        ways = "a way" if len(lines) == 1 else f"{len(lines)} ways"
+        summary = escape(f"On {ways} through the book: {', '.join(lines)}")
+        html = folded("page-routes", summary, "".join(lines.values()))
+        below_title(doctree, nodes.raw("", html, format="html"), after="page-head")
+
+
+def note_routes(app, config):
+    """An "env" value: when the routes change, all pages are read again."""
+    config.book_routes = repr(routes())
+
+
+def setup(app):
+    app.add_config_value("book_routes", "", "env", [str])
+    app.connect("config-inited", note_routes)
+    add_directive(app, "routes", write)
+    app.connect("doctree-read", measure)
+    app.connect("env-updated", lambda app, env: [env.config.root_doc])  # which has all lengths
+    app.connect("doctree-resolved", show_place)
