@@ -1,5 +1,8 @@
+"""`python -m runproofs` is the command `runproofs`."""
+
 import sys
 
 from runproofs.cli import main
 
-sys.exit(main())
+if __name__ == "__main__":
+    sys.exit(main())
