@@ -28,11 +28,11 @@ from typing import NamedTuple
 
 import runproofs
 from runproofs import reproductions
+from runproofs.book.breaks import invitations
 from runproofs.book.experiments import RESULTS
 from runproofs.book.pages import NOT_RUN, cells
 from runproofs.book.provenance import imported_names, reached
 from runproofs.book.register import BOOK, register
-from runproofs.book.sabotage import invitations
 
 PACKAGES = ("matplotlib", "numpy", "pillow", "scikit-learn", "scipy", "sympy", "torch")
 READING = {"BOOK", "glob", "open", "os", "pathlib"}

@@ -2,7 +2,8 @@
 
 import pytest
 
-from runproofs.book import figures, runner
+from booktools import children as runner
+from runproofs.book import figures
 
 ENDLESS = "while True:\n    pass"
 

@@ -6,7 +6,7 @@ import sys
 import numpy as np
 import pytest
 
-from tools import rounding
+from booktools import rounding
 
 PAGE = """# A page
 
@@ -67,7 +67,7 @@ def test_kernels_are_those_of_the_environment(page, tmp_path):
 
 MOVED = """
 import numpy as np, torch
-from tools.rounding import patch
+from booktools.rounding import patch
 drawn = np.random.default_rng(0).normal(size=10_000)
 torch.manual_seed(0); of_torch = torch.randn(10_000)
 patch({jitter})

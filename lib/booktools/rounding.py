@@ -135,10 +135,10 @@ def patch_torch(moved) -> None:
 
 def run(path: Path) -> dict:
     """What a page's cells do in this process: its red cells, its rows with their room, seconds."""
+    from booktools.children import Running, limit
+    from booktools.sweep import first_and_last
     from runproofs.book import claims
-    from runproofs.book.knobs import first_and_last
     from runproofs.book.pages import cells
-    from runproofs.book.runner import Running, limit
 
     rows, red, seconds, leave = [], [], {}, claims.Check.__exit__
 
@@ -164,7 +164,7 @@ def run_all(jitter: int, jobs: int, paths: list[Path]) -> None:
         patch(jitter)
     import torch
 
-    from runproofs.book.runner import in_children
+    from booktools.children import in_children
     from runproofs.reproductions import discover
 
     discover()  # most modules of the library, which the children inherit
@@ -214,7 +214,7 @@ def margins(runs: list[dict]) -> dict[tuple, tuple[float, list[float]]]:
 
 def main(arguments: list[str] | None = None) -> int:
     """Run pages with other rounding; 1 if a cell is red or a row is fragile."""
-    parser = argparse.ArgumentParser("python -m tools.rounding", description=main.__doc__)
+    parser = argparse.ArgumentParser("python -m booktools.rounding", description=main.__doc__)
     parser.add_argument("pages", nargs="*", type=Path)
     parser.add_argument("--jitter", type=int, nargs="*", default=[], help="numbers from 1 on")
     parser.add_argument(
@@ -229,8 +229,8 @@ def main(arguments: list[str] | None = None) -> int:
         run_all(options.inside, options.jobs, options.pages)
         return 0
 
-    from runproofs.book.knobs import pages
-    from runproofs.book.runner import tenth
+    from booktools.children import tenth
+    from booktools.sweep import pages
 
     paths = tenth([path.resolve() for path in options.pages] or pages(), options.tenth)
     kernels = runnable() if options.kernels == ["all"] else options.kernels

@@ -37,12 +37,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 import yaml
 
-from runproofs.book import claims, comparisons
-from runproofs.book.pages import cells
-from runproofs.book.register import BOOK
-from runproofs.book.runner import Running, command, in_children, tenth
-from tools.mutations import Sites
-from tools.planting import (
+from booktools.children import Running, command, in_children, tenth
+from booktools.planting import (
     LIBRARY,
     LOAD,
     array,
@@ -52,6 +48,10 @@ from tools.planting import (
     plant,
     scalar,
 )
+from booktools.syntax import Sites
+from runproofs.book import claims, comparisons
+from runproofs.book.pages import cells
+from runproofs.book.register import BOOK
 
 POSITIVE = ("equal", "at_most", "below", "apart", "distinct", "holds", "within")  # of a Row
 REASONS = ("the claim stays true: ", "equivalent: ", "unseen: ")  # how an explanation begins

@@ -4,8 +4,8 @@ import random
 
 import pytest
 
-from tools.mutants import COURSEWORK, ROOT, explained, main, names, sample, sources
-from tools.mutations import Sites
+from booktools.mutants import COURSEWORK, ROOT, explained, main, names, sample, sources
+from booktools.syntax import Sites
 
 TINY = '''"""A number such as 3 in a docstring is no code."""
 
@@ -118,8 +118,8 @@ def test_planted_errors_are_killed_and_what_no_test_sees_survives(tree, capsys):
     )
     assert out.read_text().startswith((once, twice))
     listed = f"# A list\n\n{once}\nno sign left\n\n{twice}\nno sign yet\n"
-    (tree / "tests" / "tools").mkdir()
-    (tree / "tests" / "tools" / "equivalent_mutants.txt").write_text(listed)
+    (tree / "lib" / "booktools").mkdir()
+    (tree / "lib" / "booktools" / "equivalent_mutants.txt").write_text(listed)
     assert main(["--module", "runproofs/tiny.py", "1", "--seed", str(LENGTH_FIRST)], tree) == 0
     assert "0 of 0 killed, 100.0%" in capsys.readouterr().out
 

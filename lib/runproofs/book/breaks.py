@@ -1,4 +1,4 @@
-"""Sabotage: plausible wrong versions of what a claim is about, which its check must notice.
+"""Break: plausible wrong versions of what a claim is about, which its check must notice.
 
 `page.yml` has them for the claims that are checked on the page beside it:
 
@@ -27,7 +27,7 @@ from typing import NamedTuple
 from runproofs.book.register import BOOK, beside
 
 
-class Sabotage(NamedTuple):
+class Break(NamedTuple):
     """One wrong version, and the page (from `book/`, without suffix) whose check must see it."""
 
     claim: str
@@ -45,7 +45,7 @@ class Sabotage(NamedTuple):
 
 
 @cache
-def sabotages(book: Path = BOOK) -> list[Sabotage]:
+def all_breaks(book: Path = BOOK) -> list[Break]:
     """All of them, page by page. Raises ValueError, naming the page, for a field that is wrong."""
     found = []
     for page, parts in beside(book).items():
@@ -54,19 +54,19 @@ def sabotages(book: Path = BOOK) -> list[Sabotage]:
                 if set(fields) != {"break", "in", "replace", "by"}:
                     raise ValueError(f"{page}.yml, {claim}: fields are break, in, replace, by.")
                 words = (fields[name].strip() for name in ("break", "in", "replace", "by"))
-                found.append(Sabotage(claim, page, *words))
+                found.append(Break(claim, page, *words))
     return found
 
 
-def invitations(claim: str) -> list[Sabotage]:
+def invitations(claim: str) -> list[Break]:
     """What the card and the ledger invite a reader to break."""
-    return [sabotage for sabotage in sabotages() if sabotage.claim == claim]
+    return [sabotage for sabotage in all_breaks() if sabotage.claim == claim]
 
 
 # Breaking things ---------------------------------------------------------------------------------
 
 
-def replaced(text: str, sabotage: Sabotage) -> str:
+def replaced(text: str, sabotage: Break) -> str:
     """The text with the one piece replaced; every line of `by` is indented like the piece."""
     lines = sabotage.replace.splitlines()
     pattern = r"\n[ ]*".join(re.escape(line.strip()) for line in lines)
@@ -90,7 +90,7 @@ def _codes(code: CodeType):
             yield from _codes(constant)
 
 
-def broken(sabotage: Sabotage):
+def broken(sabotage: Break):
     """The function of the library that it changes, and the code that it then has inside wrappers.
 
     Raises ValueError unless the piece occurs once in a function of that name.
@@ -116,7 +116,7 @@ def broken(sabotage: Sabotage):
     return function, next(code for code in codes if code.co_qualname == qualname)
 
 
-def break_library(sabotage: Sabotage) -> None:
+def break_library(sabotage: Break) -> None:
     """Give the function of the library the changed body, wherever it is imported already.
 
     Raises ValueError as `broken` does.

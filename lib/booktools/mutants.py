@@ -27,7 +27,7 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from tools.mutations import Sites
+from booktools.syntax import Sites
 
 ROOT = Path(__file__).resolve().parents[2]
 NEEDED = 0.95
@@ -72,7 +72,7 @@ def sample(sites, n, rng):
 
 def explained(root):
     """The mutants of tests/tools/equivalent_mutants.txt: path, code before and code after."""
-    listed = root / "tests" / "tools" / "equivalent_mutants.txt"
+    listed = root / "lib" / "booktools" / "equivalent_mutants.txt"
     blocks = listed.read_text("utf-8").strip().split("\n\n") if listed.exists() else []
     entries = [block.splitlines() for block in blocks if not block.startswith("#")]
     return {

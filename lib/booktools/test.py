@@ -33,7 +33,7 @@ PARTS = {
     "style": Part("style", 8, [
         f"-m ruff check {CODE}",
         f"-m ruff format --check {CODE}",
-        "tests/tools/lint_pages.py",
+        "-m booktools.lint",
         "-m codespell_lib",
     ]),
     "runs": Part("the stored runs", 8, ["-m runproofs.reproductions --stale"]),

@@ -4,8 +4,8 @@ import subprocess
 
 import pytest
 
-from tools import lint_pages
-from tools.lint_pages import ROOT
+from booktools import lint as lint_pages
+from booktools.lint import ROOT
 
 IMPORTS = """```{code-cell} ipython3
 import numpy as np

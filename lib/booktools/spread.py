@@ -18,15 +18,15 @@ import pytest
 import yaml
 from tqdm import tqdm
 
+from booktools import outputs as reproduce
+from booktools.children import Running, in_children
+from booktools.rounding import KERNELS, patch, runnable
+from booktools.sweep import first_and_last
 from helpers import stored
 from helpers.stored import PREFIXES, SPREADS, STORED, TIMES, known
 from runproofs.book import figures
-from runproofs.book.knobs import first_and_last
 from runproofs.book.pages import cells
 from runproofs.book.register import BOOK
-from runproofs.book.runner import Running, in_children
-from tools import reproduce
-from tools.rounding import KERNELS, patch, runnable
 
 HEAD = """\
 # How far other arithmetic takes the stored runs, their prefixes and so many whole settings, and the
@@ -101,7 +101,7 @@ def tables(path) -> list[str]:
 
 def measured(names: list[str], kernels: str, jitter: int, seconds: float):
     """What `inside` says with these kernels and that jitter."""
-    command = [sys.executable, "-m", "tools.spread", *names, "--inside", str(jitter)]
+    command = [sys.executable, "-m", "booktools.spread", *names, "--inside", str(jitter)]
     environment = {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "MPLBACKEND": "agg"}
     environment |= os.environ | KERNELS.get(kernels, {})
     with subprocess.Popen(
@@ -137,7 +137,7 @@ def written(spreads: dict) -> str:
 
 def main(arguments: list[str] | None = None) -> int:
     """Measure how far other arithmetic takes stored runs and tables; write it beside the runs."""
-    parser = argparse.ArgumentParser("python -m tools.spread", description=main.__doc__)
+    parser = argparse.ArgumentParser("python -m booktools.spread", description=main.__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help='of a run, or "tables"')
     parser.add_argument(
         "--seconds", type=float, default=20, help="of whole settings, for each run and arithmetic"

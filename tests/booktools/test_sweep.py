@@ -2,8 +2,8 @@
 
 import pytest
 
-from runproofs.book import knobs
-from runproofs.book.knobs import Knob, knob
+from booktools import sweep as knobs
+from booktools.sweep import Knob, knob
 from runproofs.book.register import BOOK
 
 PAGE = """# A page

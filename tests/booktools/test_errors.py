@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 import torch
 
+from booktools.errors import NEEDED, explanations, in_fork, main
+from booktools.planting import Frozen, Heads, TorchCoins, at, functions, plant, power, times
 from runproofs import linalg, masks
 from runproofs.book.register import beside
 from runproofs.reproductions import discover
-from tools.errors import NEEDED, explanations, in_fork, main
-from tools.planting import Frozen, Heads, TorchCoins, at, functions, plant, power, times
 
 PAGE = """# A page
 

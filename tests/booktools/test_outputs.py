@@ -9,9 +9,9 @@ import pytest
 from nbclient import NotebookClient
 from nbformat import v4
 
+from booktools import outputs as reproduce
+from booktools.outputs import ALONE, EXACT, alike, judged
 from runproofs.book.register import register
-from tools import reproduce
-from tools.reproduce import ALONE, EXACT, alike, judged
 
 CLAIM = register()["thesis/equation-2.1"]
 CODE = [

@@ -1,6 +1,6 @@
-"""Runs the sabotages of the book, and demands that the card of each claim notices.
+"""Runs the breaks of the book, and demands that the card of each claim notices.
 
-`python -m runproofs.book.saboteur` runs each page with one sabotage at a time, as far as the claim,
+`python -m booktools.breaks` runs each page with one sabotage at a time, as far as the claim,
 in a process of its own. A positive row of the card must turn red, by a comparison: a crash is not
 enough, nor what is not finite, or of another shape.
 """
@@ -10,11 +10,11 @@ from contextlib import suppress
 from functools import partial
 from typing import NamedTuple
 
+from booktools.children import Running, command, concluded, in_children, limit, tenth
 from runproofs.book import claims
+from runproofs.book.breaks import Break, all_breaks, break_library, invitations, replaced
 from runproofs.book.pages import cells, checks_in
 from runproofs.book.register import BOOK, demand_clone, register
-from runproofs.book.runner import Running, command, concluded, in_children, limit, tenth
-from runproofs.book.sabotage import Sabotage, break_library, invitations, replaced, sabotages
 
 TWICE = ("figure", "lemma", "theorem")  # kinds that need two: the thing taken away, a constant
 SECONDS = 180  # for one run of a page
@@ -35,7 +35,7 @@ class _Reached(BaseException):
     """The card of the claim is complete."""
 
 
-def run(page: str, sabotage: Sabotage | None = None) -> dict[str, Verdict]:
+def run(page: str, sabotage: Break | None = None) -> dict[str, Verdict]:
     """The verdict on each claim of a page, as far as the one that is sabotaged.
 
     Runs the cells in this process, without asserts and players; use a child process. A cell that
@@ -101,14 +101,14 @@ def check(tasks, jobs: int, out=print) -> list[str]:
 
 
 def missing() -> list[str]:
-    """The checked claims that have too few sabotages, in sentences."""
+    """The checked claims that have too few breaks, in sentences."""
     wrong = []
     for claim in register().values():
         if claim.status != "checked":
             continue
         count, wanted = len(invitations(claim.id)), 1 + (claim.kind in TWICE)
         if count < wanted:
-            wrong.append(f"{claim.id} ({claim.kind}) has {count} sabotages, and needs {wanted}.")
+            wrong.append(f"{claim.id} ({claim.kind}) has {count} breaks, and needs {wanted}.")
     return wrong
 
 
@@ -122,8 +122,8 @@ def claims_of_pages() -> dict[str, list[str]]:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run the sabotages of a claim, of a page, a tenth of all, or all; 1 if one is not seen."""
-    parser = command("runproofs.book.saboteur", main.__doc__)
+    """Run the breaks of a claim, of a page, a tenth of all, or all; 1 if one is not seen."""
+    parser = command("booktools.breaks", main.__doc__)
     parser.add_argument("--claim", default="", help="an id of the register")
     parser.add_argument("--page", default="", help="such as book/ch2_shallow_linear/index.md")
     options = parser.parse_args(arguments)
@@ -132,7 +132,7 @@ def main(arguments: list[str] | None = None) -> int:
     wrong = [] if options.claim or page else missing()
     chosen = [
         s
-        for s in sabotages()
+        for s in all_breaks()
         if (not options.claim or s.claim == options.claim) and (not page or s.page == page)
     ]
     chosen = tenth(chosen, options.tenth)
@@ -146,7 +146,7 @@ def main(arguments: list[str] | None = None) -> int:
     tasks = [(p, None) for p in dict.fromkeys(s.page for s in chosen)]
     tasks += [(s.page, s) for s in chosen]
     wrong += check(tasks, options.jobs, partial(print, flush=True))
-    return concluded(wrong, f"All {len(chosen)} sabotages turn their claim red.")
+    return concluded(wrong, f"All {len(chosen)} breaks turn their claim red.")
 
 
 if __name__ == "__main__":

@@ -9,9 +9,9 @@ import time
 
 import pytest
 
+from booktools import test as run_tests
+from booktools.test import PARTS, Part
 from runproofs.book.register import BOOK
-from tools import run_tests
-from tools.run_tests import PARTS, Part
 
 TESTS = """
 import pytest
@@ -151,7 +151,7 @@ def test_an_interrupt_ends_all_with_one_line(end, forged):
         "import os, time\nopen('pid', 'w').write(str(os.getpid()))\ntime.sleep(60)\n"
     )
     program = (  # a shell's background job ignores SIGINT, and so would this one
-        "import signal, sys; from pathlib import Path; from tools import run_tests as r; "
+        "import signal, sys; from pathlib import Path; from booktools import test as run_tests as r; "
         "signal.signal(signal.SIGINT, signal.default_int_handler); r.ROOT = Path(); "
         "r.PARTS = {'n': r.Part('nap', 60, ['nap.py'])}; r.LAST = Path('last'); sys.exit(r.main())"
     )

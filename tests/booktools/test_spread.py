@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
+from booktools import outputs as reproduce
+from booktools import spread
 from helpers import stored
 from helpers.stored import PREFIXES, STORED, TIMES, apart, spreads, tolerance
-from tools import reproduce, spread
 
 # Of whole settings: an ill-conditioned method, and networks trained by attacks, which other
 # rounding leaves elsewhere. Their other arrays and their prefixes are compared more closely.

@@ -1,4 +1,4 @@
-"""python -m tools.reproduce PAGES NOTEBOOKS HTML: do the published outputs come out again?
+"""python -m booktools.outputs PAGES NOTEBOOKS HTML: do the published outputs come out again?
 
 Every page with code must be published: a notebook with the code of its cells, all of them run, and
 a card for each claim; the notebook that readers download and the HTML page show the same outputs.
@@ -31,10 +31,10 @@ from PIL import Image
 from tqdm import tqdm
 
 from booksite.animations import FRAMES
+from booktools.children import tenth
 from helpers.stored import TIMES, spreads
 from runproofs.book.pages import cells, checks_in
 from runproofs.book.register import register
-from runproofs.book.runner import tenth
 
 KernelManager.transport_encryption.default_value = "auto"  # else each kernel complains
 
@@ -346,7 +346,7 @@ def judged(name: str, pages: Path, notebooks: Path, html: Path) -> list[str]:
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the published notebooks again, a tenth of them or all; 1 if an output is another."""
-    parser = argparse.ArgumentParser("python -m tools.reproduce", description=main.__doc__)
+    parser = argparse.ArgumentParser("python -m booktools.outputs", description=main.__doc__)
     for folder in ("pages", "notebooks", "html"):
         parser.add_argument(folder, type=Path)
     parser.add_argument("names", nargs="*", help="of pages; all of them if there is none")

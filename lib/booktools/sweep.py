@@ -1,4 +1,4 @@
-"""Turns the knobs of the pages, and runs their cells twice: `python -m runproofs.book.knobs`.
+"""Turns the knobs of the pages, and runs their cells twice: `python -m booktools.sweep`.
 
 The knobs of a page are the numbers that its readers are invited to change. They stand in one cell
 tagged `parameters`, each with its range:
@@ -19,9 +19,9 @@ import sys
 from pathlib import Path
 from typing import NamedTuple
 
+from booktools.children import Running, command, concluded, in_children, tenth
 from runproofs.book.pages import Cell, cells
 from runproofs.book.register import BOOK, demand_clone
-from runproofs.book.runner import Running, command, concluded, in_children, tenth
 
 KNOB = re.compile(r"(?P<name>\w+) = (?P<value>.+?)  # (?P<range>[^:]+)(: .+)?")
 NARROWEST = 0.1  # of the larger end: the least width of a range
@@ -134,7 +134,7 @@ def check(tasks: list[tuple[Path, int]], jobs: int, out=print) -> list[str]:
 
 def main(arguments: list[str] | None = None) -> int:
     """Turn the knobs of some pages, a tenth of all, or all; 1 if a cell fails."""
-    parser = command("runproofs.book.knobs", main.__doc__)
+    parser = command("booktools.sweep", main.__doc__)
     parser.add_argument(
         "pages", nargs="*", type=Path, help="such as book/ch2_shallow_linear/index.md"
     )

@@ -6,11 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from booktools import breaks as saboteur
 from runproofs import masks
-from runproofs.book import sabotage, saboteur
+from runproofs.book import breaks as sabotage
+from runproofs.book.breaks import Break, all_breaks, break_library, broken, replaced
 from runproofs.book.pages import cells
 from runproofs.book.register import BOOK
-from runproofs.book.sabotage import Sabotage, break_library, broken, replaced, sabotages
 from runproofs.linear.shallow import regularizer
 
 PAGE = """# A page
@@ -38,7 +39,7 @@ TYPED = ("another factor", "page", "factor = 3", "factor = 4")
 
 @pytest.fixture
 def book(monkeypatch, tmp_path):
-    """A book of one page, whose card sees the sabotages of its factor or not."""
+    """A book of one page, whose card sees the breaks of its factor or not."""
 
     def write(judged):
         (tmp_path / "page.md").write_text(PAGE.format(claim=CLAIM, row="a row", judged=judged))
@@ -48,7 +49,7 @@ def book(monkeypatch, tmp_path):
 
 
 def tasks(*changes):
-    return [("page", None), *(("page", Sabotage(CLAIM, "page", *change)) for change in changes)]
+    return [("page", None), *(("page", Break(CLAIM, "page", *change)) for change in changes)]
 
 
 def test_a_card_that_sees_turns_red(book):
@@ -151,11 +152,11 @@ with claim("thesis/equation-2.3\""""
 def test_the_command_counts_what_is_seen_and_names_what_is_not(book, monkeypatch, capsys):
     def command(judged, claim, *options):
         book(judged)
-        monkeypatch.setattr(saboteur, "sabotages", lambda: [Sabotage(claim, "page", *TYPED)])
+        monkeypatch.setattr(saboteur, "all_breaks", lambda: [Break(claim, "page", *TYPED)])
         return saboteur.main(["--jobs", "1", *options])
 
     assert command(SEEING, CLAIM, "--page", "book/page.md") == 0
-    assert "All 1 sabotages turn their claim red." in capsys.readouterr().out
+    assert "All 1 breaks turn their claim red." in capsys.readouterr().out
     assert command(BLIND, CLAIM, "--claim", CLAIM) == 1
     assert f"page: {CLAIM} stays green: another factor" in capsys.readouterr().out
     assert command(SEEING, "thesis/lemma-2", "--page", "page") == 1
@@ -169,7 +170,7 @@ def test_a_change_reaches_functions_that_were_imported_before(monkeypatch):
         masks.all_masks, "__code__", masks.all_masks.__code__
     )  # restored at the end
     early = masks.all_masks
-    swap = Sabotage("", "", "", "masks.all_masks", "theta**k * ", "theta**(2 * k) * ")
+    swap = Break("", "", "", "masks.all_masks", "theta**k * ", "theta**(2 * k) * ")
     _, before = early(1, 0.5)
     try:
         break_library(swap)
@@ -182,17 +183,17 @@ def test_a_change_reaches_functions_that_were_imported_before(monkeypatch):
 @pytest.mark.parametrize("piece", ["nowhere to be found", "e"])
 def test_a_piece_must_occur_once(piece):
     with pytest.raises(ValueError, match=r"times in masks\.all_masks, not once"):
-        break_library(Sabotage("x", "", "", "masks.all_masks", piece, "1"))
+        break_library(Break("x", "", "", "masks.all_masks", piece, "1"))
 
 
 def test_an_unknown_module_is_named():
     with pytest.raises(ValueError, match=r"no module of the library has nobody\.knows"):
-        break_library(Sabotage("x", "", "", "nobody.knows", "a", "b"))
+        break_library(Break("x", "", "", "nobody.knows", "a", "b"))
 
 
 def test_lines_are_found_and_indented_as_they_stand():
     text = "def f(x):\n    if x:\n        a = 1\n        b = 2\n    return 0\n"
-    change = Sabotage("x", "p", "", "page", "a = 1\nb = 2", "a = 2\nb = 1")
+    change = Break("x", "p", "", "page", "a = 1\nb = 2", "a = 2\nb = 1")
     assert "        a = 2\n        b = 1\n" in replaced(text, change)
 
 
@@ -204,7 +205,7 @@ def beside(book, page, fields):
 def test_a_file_with_a_wrong_field_is_named(tmp_path):
     beside(tmp_path, "page", "brake: a, in: page, replace: a, by: b")
     with pytest.raises(ValueError, match=r"page\.yml, thesis/x: fields are"):
-        sabotages(tmp_path)
+        all_breaks(tmp_path)
 
 
 def test_sabotages_come_page_by_page_in_whichever_order_files_do(tmp_path, monkeypatch):
@@ -212,14 +213,12 @@ def test_sabotages_come_page_by_page_in_whichever_order_files_do(tmp_path, monke
         beside(tmp_path, name, "break: a, in: page, replace: a, by: b")
     listed = sorted(tmp_path.iterdir(), reverse=True)
     monkeypatch.setattr(Path, "rglob", lambda folder, pattern: iter(listed))
-    assert [found.page for found in sabotages(tmp_path)] == ["a", "b"]
+    assert [found.page for found in all_breaks(tmp_path)] == ["a", "b"]
 
 
 def test_a_claim_without_sabotage_is_missing(monkeypatch):
     monkeypatch.setattr(saboteur, "invitations", lambda claim: [])
-    assert any(
-        "thesis/lemma-2 (lemma) has 0 sabotages, and needs 2." in w for w in saboteur.missing()
-    )
+    assert any("thesis/lemma-2 (lemma) has 0 breaks, and needs 2." in w for w in saboteur.missing())
     monkeypatch.setattr(saboteur, "invitations", lambda claim: [1])
     found = saboteur.missing()
     assert any("thesis/lemma-2" in w for w in found)
@@ -228,20 +227,20 @@ def test_a_claim_without_sabotage_is_missing(monkeypatch):
 
 def test_every_sabotage_of_the_book_fits_its_claim_and_page():
     pages = saboteur.claims_of_pages()
-    for wrong in sabotage.sabotages():
+    for wrong in sabotage.all_breaks():
         assert wrong.claim in pages[wrong.page], f"{wrong.claim} is not checked on {wrong.page}"
         assert wrong.replace != wrong.by
 
 
 def test_every_piece_that_is_replaced_on_a_page_stands_there_once():
-    for wrong in sabotage.sabotages():
+    for wrong in sabotage.all_breaks():
         if wrong.where == "page":
             page = (BOOK / f"{wrong.page}.md").read_text("utf-8")
             replaced("\0".join(cell.code for cell in cells(page)), wrong)  # or ValueError
 
 
 def test_every_piece_that_is_replaced_in_the_library_stands_there_once():
-    for wrong in sabotage.sabotages():
+    for wrong in sabotage.all_breaks():
         if wrong.where != "page":
             function, code = broken(wrong)  # or ValueError, or SyntaxError
             assert code != inspect.unwrap(function).__code__, wrong
