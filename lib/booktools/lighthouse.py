@@ -1,9 +1,8 @@
-"""What Google's Lighthouse thinks of the built pages on a phone: `make lighthouse`.
+"""What Google's Lighthouse thinks of the built pages on a phone.
 
-The site is served compressed, as any host does. PAGE names one page (back/ledger.html); else one
-of each kind is judged. RUNS of a page are made, and the middle one counts, since the score is noisy
-on a busy machine: read it together with the load that is printed. Performance must be 60 or more,
-accessibility 100.
+The site is served compressed, as any host does. The middle one of the runs of a page counts, since
+the score is noisy on a busy machine: read it together with the load that is printed. Performance
+must be 60 or more, accessibility 100.
 """
 
 import argparse
@@ -11,21 +10,19 @@ import gzip
 import json
 import os
 import subprocess
-import sys
 import tempfile
-from functools import cache
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from statistics import median
 from threading import Thread
 
-ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "tests"))
-from browser import browse  # noqa: E402
+from browser import browse
 
-SITE = ROOT / "_build" / "html"
-COMMAND = ["npx", "--yes", "lighthouse@13.5.0"]
-FLAGS = "--headless=new --no-sandbox --disable-gpu"
+from . import ROOT
+
+COMMAND = ["npx", "--yes", "lighthouse@13.5.0", "--quiet", "--output=json"]
+COMMAND += ["--only-categories=performance,accessibility"]
+COMMAND += ["--chrome-flags=--headless=new --no-sandbox --disable-gpu"]
 KINDS = [
     "index.html", "ch2_shallow_linear/two_layer.html", "ch5_convergence/theorem_14.html",
     "ch6_adversarial/training_converges.html", "companions/surprises/detector.html",
@@ -33,96 +30,64 @@ KINDS = [
     "back/scoreboard.html",
 ]  # fmt: skip
 LEAST = {"performance": 60, "accessibility": 100}
-
-
-@cache
-def packed(path: Path) -> bytes:
-    return gzip.compress(path.read_bytes(), 6)
+SHOWN = {
+    "FCP": "first-contentful-paint", "LCP": "largest-contentful-paint",
+    "TBT": "total-blocking-time", "CLS": "cumulative-layout-shift", "bytes": "total-byte-weight",
+}  # fmt: skip
 
 
 class Handler(SimpleHTTPRequestHandler):
-    """Serves text compressed, and all of it from a cache of an hour."""
-
-    protocol_version = "HTTP/1.1"
+    """Serves text compressed."""
 
     def log_message(self, *_):
         pass
 
     def do_GET(self):
         path = Path(self.translate_path(self.path))
-        path = path / "index.html" if path.is_dir() else path
         if not path.is_file():
             return self.send_error(404)
-        kind = self.guess_type(str(path))
-        small = kind.startswith(("text/", "application/json", "image/svg"))
-        body = packed(path) if small else path.read_bytes()
+        kind, body = self.guess_type(str(path)), path.read_bytes()
         self.send_response(200)
-        if small:
+        if kind.startswith(("text/", "application/json", "image/svg")):
+            body = gzip.compress(body, 6)
             self.send_header("Content-Encoding", "gzip")
-        for name, value in [("Content-Type", kind), ("Content-Length", len(body)),
-                            ("Cache-Control", "max-age=3600")]:  # fmt: skip
-            self.send_header(name, str(value))
+        for header in [("Content-Type", kind), ("Content-Length", str(len(body))),
+                       ("Cache-Control", "max-age=3600")]:  # fmt: skip
+            self.send_header(*header)
         self.end_headers()
         self.wfile.write(body)
 
 
-def judge(url: str) -> dict:
-    """The scores of one run, of 100, and what takes long."""
+def judge(url: str) -> tuple[dict, list[str]]:
+    """The scores of one run, of 100, with what is SHOWN; the audits of accessibility it fails."""
     with tempfile.NamedTemporaryFile(suffix=".json") as file:
-        options = [
-            "--quiet",
-            "--output=json",
-            f"--output-path={file.name}",
-            "--only-categories=performance,accessibility",
-            f"--chrome-flags={FLAGS}",
-        ]
         environment = {**os.environ, "CHROME_PATH": browse.chromium()}
-        subprocess.run([*COMMAND, url, *options], check=True, env=environment)
+        command = [*COMMAND, url, f"--output-path={file.name}"]
+        subprocess.run(command, check=True, env=environment)
         report = json.loads(Path(file.name).read_bytes())
-    scores = {name: round(100 * report["categories"][name]["score"]) for name in LEAST}
-    audits = report["audits"]
-    seconds = {
-        short: audits[name]["numericValue"] / 1000
-        for short, name in [("FCP", "first-contentful-paint"), ("LCP", "largest-contentful-paint"),
-                            ("TBT", "total-blocking-time")]
-    }  # fmt: skip
-    failed = [
-        reference["id"]
-        for reference in report["categories"]["accessibility"]["auditRefs"]
-        if audits[reference["id"]]["score"] == 0
-    ]
-    return scores | seconds | {
-        "CLS": audits["cumulative-layout-shift"]["numericValue"],
-        "kB": audits["total-byte-weight"]["numericValue"] / 1000,
-        "failed": failed,
-    }  # fmt: skip
+    audits, categories = report["audits"], report["categories"]
+    scores = {name: round(100 * categories[name]["score"]) for name in LEAST}
+    references = [reference["id"] for reference in categories["accessibility"]["auditRefs"]]
+    failed = [name for name in references if audits[name]["score"] == 0]
+    return scores | {s: audits[name]["numericValue"] for s, name in SHOWN.items()}, failed
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("pages", nargs="*", default=KINDS)
+def main(arguments: list[str]) -> int:
+    """Judge a page of each kind, or those named; 1 if a score is too low."""
+    parser = argparse.ArgumentParser("python -m booktools lighthouse", description=main.__doc__)
+    parser.add_argument("pages", nargs="*", default=KINDS, help="such as back/ledger.html")
     parser.add_argument("--runs", type=int, default=1)
-    parser.add_argument("--html", type=Path, default=SITE)
-    arguments = parser.parse_args()
-    server = ThreadingHTTPServer(
-        ("127.0.0.1", 0), lambda *a: Handler(*a, directory=str(arguments.html))
-    )
+    options, site = parser.parse_args(arguments), str(ROOT / "_build" / "html")
+    server = ThreadingHTTPServer(("127.0.0.1", 0), lambda *a: Handler(*a, directory=site))
     Thread(target=server.serve_forever, daemon=True).start()
-    print("perf a11y   FCP   LCP   TBT   CLS    kB  load  page")
     bad = False
-    for page in arguments.pages:
+    for page in options.pages:
         url = f"http://127.0.0.1:{server.server_port}/book/{page}"
-        runs = [judge(url) for _ in range(arguments.runs)]
-        middle = {name: median(run[name] for run in runs) for name in runs[0] if name != "failed"}
+        runs = [judge(url) for _ in range(options.runs)]
+        middle = {name: median(run[name] for run, _ in runs) for name in runs[0][0]}
         bad |= any(middle[name] < least for name, least in LEAST.items())
+        words = [f"{name} {value:.3g}" for name, value in middle.items()]
         print(
-            "{performance:4.0f} {accessibility:4.0f} {FCP:5.1f} {LCP:5.1f} {TBT:5.2f} {CLS:5.2f} "
-            "{kB:5.0f}".format(**middle),
-            f"{os.getloadavg()[0]:5.1f}  {page} {', '.join(runs[0]['failed'])}",
-            flush=True,
+            f"{page}: {', '.join(words)}; load {os.getloadavg()[0]:.1f}; {runs[0][1]}", flush=True
         )
-    sys.exit(bad)
-
-
-if __name__ == "__main__":
-    main()
+    return int(bad)

@@ -1,27 +1,22 @@
-"""python -m booktools.outputs PAGES NOTEBOOKS HTML: do the published outputs come out again?
+"""Do the published outputs come out again?
 
 Every page with code must be published: a notebook with the code of its cells, all of them run, and
 a card for each claim; the notebook that readers download and the HTML page show the same outputs.
 Then all notebooks run again, and every output is compared with the published one. Times and
-addresses in memory may differ. Pictures may differ by a little (`DISTANCE`), hence also in a small
-word. Measured values keep their words and relations, and are as true; the sign of each number and
-its order of magnitude, except below `ROUNDING` and below 1 % of what bounds it; of many cases, how
-near the nearest comes. Those in tables of results differ by no more than a multiple of what other
-arithmetic changed on that page (helpers.stored).
+addresses in memory may differ, pictures by a little (`DISTANCE`), hence also in a small word, and
+measured values as values.py says.
 """
 
 import argparse
 import base64
 import io
+import os
 import re
-import sys
 from concurrent.futures import ProcessPoolExecutor
-from decimal import Decimal
-from functools import partial
 from html import unescape
+from itertools import chain, repeat
 from pathlib import Path
 
-import joblib
 import nbformat
 import numpy as np
 from jupyter_client import KernelManager
@@ -31,28 +26,21 @@ from PIL import Image
 from tqdm import tqdm
 
 from booksite.animations import FRAMES
-from booktools.children import tenth
-from helpers.stored import TIMES, spreads
+from helpers.stored import spreads
 from runproofs.book.pages import cells, checks_in
 from runproofs.book.register import register
 
+from . import ROOT
+from .children import tenth
+from .values import ALONE, EXACT, MEASURED, VARYING, alike, in_table
+
 KernelManager.transport_encryption.default_value = "auto"  # else each kernel complains
 
+PLACES = [ROOT / "book", ROOT / "_build/jupyter_execute/book", ROOT / "_build/html"]
 SECONDS = 300  # for a cell
 TAGS = re.compile(r"<(script|style)\b.*?</\1>|<!--.*?-->|</?[a-zA-Z][^>]*>", re.S)
-MEASURED = re.compile(r'<(?P<tag>td|span) class="measured">(?P<value>(?:[^<]|<br>)*)</(?P=tag)>')
-NUMBER = re.compile(r"[-+]?(?:\d+(?:,\d{3})*(?:\.\d*)?|\.\d+)(?:e[-+]?\d+)?")
-RELATION = re.compile(rf"({NUMBER.pattern}) ([≤≥<>]) ({NUMBER.pattern})(?: \+ ({NUMBER.pattern}))?")
 FRAME = re.compile(r'"data:image/png;base64,[^"]+"')  # of a player
 OF_TIMES = "time (ms)"  # a label of a picture that shows times, which is not compared
-VARYING = re.compile(  # times, addresses
-    r"(?<![\w.])(?:\d+(?:\.\d+)? ?(?:ms|s|µs)\b(?![.^_]|\.e)|0x[0-9a-fA-F]{6,})"
-)
-ROUNDING = 1e-8  # two numbers below it are alike
-MAGNITUDE = 10  # by what factor two numbers of one order may differ
-LARGE = 0.5  # a relative tolerance of which little would be left: the order of magnitude then is it
-ALONE = {"numbers": 1, "errors": 1}  # the spread of numbers that are in no table, for that reason
-EXACT = {"numbers": 0, "errors": 0}  # and in the tables of pages that have none: to the last digit
 BLOCKS = 32  # a picture is compared as so many by so many mean colors
 DISTANCE = 0.014  # of the colors, 0 to 1: root mean square; a curve raised by 5 % is farther
 
@@ -60,14 +48,8 @@ DISTANCE = 0.014  # of the colors, 0 to 1: root mean square; a curve raised by 5
 # What is published --------------------------------------------------------------------------------
 
 
-def pages_with_code(pages: Path) -> list[str]:
-    """Their names, without suffix, from the folder of the pages."""
-    found = [
-        path.relative_to(pages).with_suffix("").as_posix()
-        for path in sorted(pages.rglob("*.md"))
-        if "{code-cell}" in path.read_text("utf-8") and ".ipynb_checkpoints" not in path.parts
-    ]
-    return found
+def read(notebook: Path):
+    return nbformat.read(notebook, as_version=4)
 
 
 def code_of(notebook) -> list:
@@ -75,42 +57,41 @@ def code_of(notebook) -> list:
             and (cell.source.strip() or cell.outputs)]  # fmt: skip
 
 
+def merged(outputs) -> list:
+    """The outputs as pairs (kind, content by type); pieces of a stream as one."""
+    found = []
+    for output in outputs:
+        if output.output_type == "stream":
+            if found and found[-1][0] == output.name:
+                found[-1][1]["text"] += output.text
+            else:
+                found.append((output.name, {"text": output.text}))
+        elif output.output_type == "error":
+            found.append(("error", {"text": f"{output.ename}: {output.evalue}"}))
+        else:
+            found.append((output.output_type, dict(output.get("data", {}))))
+    return found
+
+
 def unpublished(page: Path, notebook: Path) -> list[str]:
     """What a published notebook lacks of its page, in sentences."""
     if not notebook.exists():
         return ["it is missing."]
-    text, found = page.read_text("utf-8"), []
-    code = code_of(nbformat.read(notebook, as_version=4))
-    if [cell.source.strip() for cell in code] != [
-        cell.code.strip() for cell in cells(text) if cell.code.strip()
-    ]:
+    text, code, found = page.read_text("utf-8"), code_of(read(notebook)), []
+    typed = [cell.code.strip() for cell in cells(text) if cell.code.strip()]
+    if [cell.source.strip() for cell in code] != typed:
         found.append("its cells do not have the code of the page.")
     if not_run := sum(cell.execution_count is None for cell in code):
         found.append(f"{not_run} of {len(code)} cells have not run.")
     if not any(cell.outputs for cell in code):
         found.append("it has no outputs.")
     shown = "".join(str(cell.outputs) for cell in code)
-    return found + [
-        f"{claim} has no card."
-        for claim in checks_in(text)
-        if f'"check-{register()[claim].slug}"' not in shown
-    ]
-
-
-def pictures(outputs) -> list[bytes]:
-    return [
-        base64.b64decode(output.data["image/png"])
-        for output in outputs
-        if "image/png" in output.get("data", {})
-    ]
+    cards = ((claim, f'"check-{register()[claim].slug}"') for claim in checks_in(text))
+    return found + [f"{claim} has no card." for claim, card in cards if card not in shown]
 
 
 def measured(text: str) -> list[str]:
     return [unescape(found["value"]) for found in MEASURED.finditer(text)]
-
-
-def in_html(outputs) -> str:
-    return "".join(output.get("data", {}).get("text/html", "") for output in outputs)
 
 
 def words(text: str) -> str:
@@ -132,31 +113,30 @@ def shown(notebook) -> list:
 
 def misquoted(notebook: Path, download: Path, html: Path) -> list[str]:
     """Where the downloaded notebook, or the page, shows other outputs than the notebook has."""
-    ours, found = nbformat.read(notebook, as_version=4), []
-    if shown(ours) != shown(nbformat.read(download, as_version=4)):
+    ours, found = read(notebook), []
+    if shown(ours) != shown(read(download)):
         found.append("its download has other code, or other outputs.")
-    outputs = [output for cell in code_of(ours) for output in cell.outputs]
+    outputs = list(chain(*(merged(cell.outputs) for cell in code_of(ours))))
+    in_html = "".join(data.get("text/html", "") for _, data in outputs)
     page = re.sub(r"<!--.*?-->", "", html.read_text("utf-8"), flags=re.S)
-    if measured(page) != measured(in_html(outputs)):
+    if measured(page) != measured(in_html):
         found.append("its HTML shows other measured values.")
+    pictures = [base64.b64decode(d["image/png"]) for _, d in outputs if "image/png" in d]
     names = re.findall(r'src="([^"]*_images/[^"]+\.png)"', page)
-    if [(html.parent / name).read_bytes() for name in names] != pictures(outputs):
+    if [(html.parent / name).read_bytes() for name in names] != pictures:
         found.append("its HTML shows other pictures, or in another order.")
-    for player in FRAMES.finditer(in_html(outputs)):
+    for player in FRAMES.finditer(in_html):
         source = re.search(rf'dataset\.frames = "([^"]*/{player["name"]}\.js)"', page)
         script = html.parent / source[1] if source else html
         if FRAME.findall(script.read_text("utf-8")) != FRAME.findall(player["pictures"]):
             found.append(f"its HTML shows other pictures in the player {player['name']}.")
-    if page.count('class="claim-card') != in_html(outputs).count('class="claim-card'):
+    if page.count('class="claim-card') != in_html.count('class="claim-card'):
         found.append("its HTML shows more cards, or fewer.")
     text, place = words(page), 0
-    for kind, data in (output for cell in code_of(ours) for output in merged(cell.outputs)):
-        content = data.get("text/html", data.get("text"))
-        if content is None and set(data) == {"text/plain"}:
-            content = data["text/plain"]
-        if content is None:
-            continue
-        said = words(content) if "text/html" in data else re.sub(r"\s+", "", content)
+    for kind, data in outputs:
+        plain = data["text/plain"] if set(data) == {"text/plain"} else data.get("text", "")
+        html_of = data.get("text/html")
+        said = words(html_of) if html_of is not None else re.sub(r"\s+", "", plain)
         if (at := text.find(said, place)) < 0:
             found.append(f"its HTML lacks {said[:60]!r} of a {kind}.")
             break
@@ -167,110 +147,19 @@ def misquoted(notebook: Path, download: Path, html: Path) -> list[str]:
 # Two runs -----------------------------------------------------------------------------------------
 
 
-def alike(one: str, other: str, spread: dict = ALONE) -> bool:
-    """Whether two measured values say the same.
-
-    spread: what other arithmetic changes, relative: in `numbers`, and in the `errors` after a ±.
-
-    >>> alike("2e-16 ≤ 1e-12", "7e-16 ≤ 1e-12"), alike("2e-16 ≤ 1e-12", "7.5 ≤ 1e-12")
-    (True, False)
-    """
-    if NUMBER.sub("#", one) != NUMBER.sub("#", other) or true(one) != true(other):
-        return False
-    if all(map(far_below, (one, other))) or " s.e." in one:  # a score is noise below its bound
-        one, other = (RELATION.sub(r"≤ \3", re.sub(r", [\d.e-]+ %$", "", value), count=1)
-                      for value in (one, other))  # fmt: skip
-    elif "nearest" in one and all(map(as_near, (one, other))):  # of many cases, another is worst
-        one, other = (RELATION.sub("≤", value, count=1) for value in (one, other))
-    return all(near(a, b, TIMES * spread[kind]) for kind, a, b in numbers(one, other))
-
-
-def numbers(one: str, other: str) -> list[tuple[str, str, str]]:
-    """The numbers of two texts in pairs, each after its kind: `errors` or `numbers`."""
-    kinds = ["errors" if one[: found.start()].endswith("± ") else "numbers"
-             for found in NUMBER.finditer(one)]  # fmt: skip
-    return list(zip(kinds, NUMBER.findall(one), NUMBER.findall(other), strict=True))
-
-
-def near(one: str, other: str, most: float) -> bool:
-    """Whether two numbers are alike: apart by at most that, or, if it is LARGE, of one order."""
-    a, b = number(one), number(other)
-    small, large = sorted((abs(a), abs(b)))
-    if a == b or large <= ROUNDING:
-        return True
-    if most < LARGE:
-        return apart(one, other) <= most
-    return a * b > 0 and large <= MAGNITUDE * max(small, ROUNDING)
-
-
-def apart(one: str, other: str) -> float:
-    """The relative difference of two numbers as shown; 0 if it is one of the last digit."""
-    a, b = number(one), number(other)
-    last = max(Decimal(x.replace(",", "")).as_tuple().exponent for x in (one, other))
-    return abs(a - b) / max(abs(a), abs(b)) if abs(a - b) > 1.01 * 10.0**last else 0.0
-
-
-def far_below(value: str) -> bool:
-    """Whether a small number is measured, 1 % of its bound at most."""
-    found = RELATION.match(value)
-    return bool(found) and found[2] == "≤" and abs(number(found[1])) <= abs(number(found[3])) / 100
-
-
-def true(value: str) -> bool:
-    """Whether what it says of two numbers is true, to the digits that are shown."""
-    if not (found := RELATION.search(value)):
-        return True
-    a, b = number(found[1]), number(found[3]) + number(found[4] or "0")
-    a, b = (b, a) if found[2] in "≥>" else (a, b)
-    return a <= b + 0.01 * max(abs(a), abs(b)) + ROUNDING
-
-
-def as_near(value: str) -> bool:
-    """Whether two sides are no nearer than the nearest case is said to be."""
-    found, share = RELATION.match(value), re.search(r"nearest ([\d.e-]+) %", value)
-    if not (found and share):
-        return False
-    small, large = sorted(abs(number(found[k])) for k in (1, 3))
-    return small <= (number(share[1]) / 100 + 0.02) * large + ROUNDING
-
-
-def number(text: str) -> float:
-    return float(text.replace(",", ""))
-
-
-def colors(picture: bytes) -> np.ndarray:
-    """The mean colors of its blocks, 0 to 1, on white: (BLOCKS, BLOCKS, 3)."""
-    image = Image.open(io.BytesIO(picture)).convert("RGBA")
-    white = Image.new("RGBA", image.size, "white")
-    flat = Image.alpha_composite(white, image).convert("RGB")
-    return np.asarray(flat.resize((BLOCKS, BLOCKS), Image.Resampling.BOX)) / 255
-
-
 def distance(one: bytes, other: bytes) -> float:
     """Root mean square over the blocks of how their mean colors differ; 1 for other shapes."""
     if one == other:
         return 0.0
-    sizes = np.array([Image.open(io.BytesIO(picture)).size for picture in (one, other)])
+    images = [Image.open(io.BytesIO(picture)).convert("RGBA") for picture in (one, other)]
+    sizes = np.array([image.size for image in images])
     if np.any(np.abs(sizes[0] - sizes[1]) > 0.05 * sizes.max(axis=0)):
         return 1.0
-    apart = np.abs(colors(one) - colors(other)).max(axis=2)
-    return float(np.sqrt((apart**2).mean()))
-
-
-def merged(outputs) -> list:
-    """The outputs as pairs (kind, content by type); pieces of a stream as one."""
-    found = []
-    for output in outputs:
-        if output.output_type == "stream":
-            if found and found[-1][0] == output.name:
-                found[-1][1]["text"] += output.text
-            else:
-                found.append((output.name, {"text": output.text}))
-        elif output.output_type == "error":
-            found.append(("error", {"text": f"{output.ename}: {output.evalue}"}))
-        else:
-            found.append((output.output_type, dict(output.get("data", {}))))
-    return found
+    blocks = []
+    for image in images:
+        flat = Image.alpha_composite(Image.new("RGBA", image.size, "white"), image).convert("RGB")
+        blocks.append(np.asarray(flat.resize((BLOCKS, BLOCKS), Image.Resampling.BOX)) / 255)
+    return float(np.sqrt((np.abs(blocks[0] - blocks[1]).max(axis=2) ** 2).mean()))
 
 
 def difference(kind: str, one: str, other: str, spread: dict = EXACT) -> str:
@@ -290,38 +179,28 @@ def difference(kind: str, one: str, other: str, spread: dict = EXACT) -> str:
     return ""
 
 
-def in_table(found: re.Match) -> bool:
-    """Whether a MEASURED value is a number of a table; a ratio of times, 6-fold, is not."""
-    return found["tag"] == "td" and "-fold" not in found["value"]
-
-
 def differences(published, again, spread: dict = EXACT) -> list[str]:
     """Where two runs of a notebook differ, in sentences, a cell each."""
     found = []
-    for place, cells_ in enumerate(zip(code_of(published), code_of(again), strict=True)):
-        one, other = (merged(cell.outputs) for cell in cells_)
-        if OF_TIMES in cells_[0].source:
+    for place, pair in enumerate(zip(code_of(published), code_of(again), strict=True)):
+        one, other = (merged(cell.outputs) for cell in pair)
+        if OF_TIMES in pair[0].source:
             for _, data in one + other:
                 data.pop("image/png", None)
         if [(kind, set(data)) for kind, data in one] != [(kind, set(data)) for kind, data in other]:
-            found.append(
-                f"cell {place}: it has {len(other)} outputs in place of {len(one)}, or others."
-            )
-            continue
-        pairs = [
-            (kind, a[kind], b[kind])
-            for (_, a), (_, b) in zip(one, other, strict=True)
-            for kind in a
-        ]
-        found += [f"cell {place}: {how}." for pair in pairs if (how := difference(*pair, spread))][
-            :1
-        ]
+            how = [f"it has {len(other)} outputs in place of {len(one)}, or others"]
+        else:
+            contents = [
+                (k, a[k], b[k]) for (_, a), (_, b) in zip(one, other, strict=True) for k in a
+            ]
+            how = filter(None, (difference(*content, spread) for content in contents))
+        found += [f"cell {place}: {what}." for what in how][:1]
     return found
 
 
 def run_again(notebook: Path):
     """The published notebook, run from its folder; CellExecutionError where a cell fails."""
-    again = nbformat.read(notebook, as_version=4)
+    again = read(notebook)
     for cell in code_of(again):
         cell.outputs, cell.execution_count = [], None
     metadata = {"metadata": {"path": str(notebook.parent)}}
@@ -334,35 +213,32 @@ def judged(name: str, pages: Path, notebooks: Path, html: Path) -> list[str]:
     page, notebook = pages / f"{name}.md", notebooks / f"{name}.ipynb"
     found = unpublished(page, notebook)
     if not found:
-        sources = html / "_sources" / "book"
-        found = misquoted(notebook, sources / f"{name}.ipynb", html / "book" / f"{name}.html")
+        download = html / "_sources" / "book" / f"{name}.ipynb"
+        found = misquoted(notebook, download, html / "book" / f"{name}.html")
         try:
-            published, spread = nbformat.read(notebook, as_version=4), spreads()["tables"].get(name)
-            found += differences(published, run_again(notebook), spread or EXACT)
+            spread = spreads()["tables"].get(name, EXACT)
+            found += differences(read(notebook), run_again(notebook), spread)
         except (CellExecutionError, CellTimeoutError, DeadKernelError) as error:
             found.append(f"a cell fails: {str(error).strip().splitlines()[-1]}")
     return [f"{name}: {sentence}" for sentence in found]
 
 
-def main(arguments: list[str] | None = None) -> int:
+def main(arguments: list[str]) -> int:
     """Run the published notebooks again, a tenth of them or all; 1 if an output is another."""
-    parser = argparse.ArgumentParser("python -m booktools.outputs", description=main.__doc__)
-    for folder in ("pages", "notebooks", "html"):
-        parser.add_argument(folder, type=Path)
-    parser.add_argument("names", nargs="*", help="of pages; all of them if there is none")
+    parser = argparse.ArgumentParser("python -m booktools check-outputs", description=main.__doc__)
+    parser.add_argument("pages", nargs="*", help="such as ch2_shallow_linear/index; or all")
     parser.add_argument("--tenth", type=int, help="0 to 9, modulo 10: only this part")
     options = parser.parse_args(arguments)
-    folders = {name: getattr(options, name).resolve() for name in ("pages", "notebooks", "html")}
-    chosen = tenth(options.names or pages_with_code(folders["pages"]), options.tenth)
-    wrong = []
-    with ProcessPoolExecutor(joblib.cpu_count()) as pool:
-        judgments = pool.map(partial(judged, **folders), chosen)
+    with_code = [
+        path.relative_to(PLACES[0]).with_suffix("").as_posix()
+        for path in sorted(PLACES[0].rglob("*.md"))
+        if "{code-cell}" in path.read_text("utf-8") and ".ipynb_checkpoints" not in path.parts
+    ]
+    chosen, wrong = tenth(options.pages or with_code, options.tenth), []
+    with ProcessPoolExecutor(os.cpu_count()) as pool:
+        judgments = pool.map(judged, chosen, *map(repeat, PLACES))
         for found in tqdm(judgments, total=len(chosen), disable=None):
             wrong += found
             print("\n".join(found), end="\n" * bool(found), flush=True)
     print(f"{len(chosen)} notebooks, {len(wrong)} differences.")
     return int(bool(wrong) or not chosen)
-
-
-if __name__ == "__main__":
-    sys.exit(main())

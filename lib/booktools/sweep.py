@@ -1,7 +1,7 @@
-"""Turns the knobs of the pages, and runs their cells twice: `python -m booktools.sweep`.
+"""Sweeps the parameters of the pages, and runs their cells twice.
 
-The knobs of a page are the numbers that its readers are invited to change. They stand in one cell
-tagged `parameters`, each with its range:
+The parameters of a page are the numbers that its readers are invited to change. They stand in one
+cell tagged `parameters`, each with its range:
 
     seed = 62  # any whole number
     theta = 0.7  # 0.05 to 0.95: probability that a unit is kept
@@ -9,27 +9,27 @@ tagged `parameters`, each with its range:
     law = "gaussian"  # one of "gaussian", "uniform"
 
 A page is run as printed, after which each of its cells runs once more, from the last to the first,
-so that it meets what later cells left behind; and with two other seeds, all other knobs at the
+so that it meets what later cells left behind; and with two other seeds, all other parameters at the
 lower and then at the upper end of their ranges. No cell may fail, so that every card stays green.
 """
 
 import ast
 import re
-import sys
 from pathlib import Path
 from typing import NamedTuple
 
-from booktools.children import Running, command, concluded, in_children, tenth
 from runproofs.book.pages import Cell, cells
-from runproofs.book.register import BOOK, demand_clone
 
-KNOB = re.compile(r"(?P<name>\w+) = (?P<value>.+?)  # (?P<range>[^:]+)(: .+)?")
+from .children import command, concluded, in_children, name_of, paths_of, tenth
+from .running import Page
+
+PARAMETER = re.compile(r"(?P<name>\w+) = (?P<value>.+?)  # (?P<range>[^:]+)(: .+)?")
 NARROWEST = 0.1  # of the larger end: the least width of a range
-TURNS = ("as printed, each cell twice", "lower ends", "upper ends")
+ENDS = ("as printed, each cell twice", "lower ends", "upper ends")
 SHOWN = 200  # characters of an error message
 
 
-class Knob(NamedTuple):
+class Parameter(NamedTuple):
     """One number of a page that may be changed: its name, value, and the ends of its range."""
 
     name: str
@@ -38,20 +38,20 @@ class Knob(NamedTuple):
     upper: object
 
 
-def knob(line: str) -> Knob:
-    """The knob that a line of a `parameters` cell defines; ValueError if it defines none."""
-    found = KNOB.fullmatch(line)
+def parameter(line: str) -> Parameter:
+    """The parameter that a line defines; ValueError if it defines none."""
+    found = PARAMETER.fullmatch(line)
     if not found:
         raise ValueError(f"{line!r} is not `name = value  # range` or `...  # range: meaning`.")
     name, value, values = found["name"], ast.literal_eval(found["value"]), found["range"].strip()
     if values == "any whole number":
-        return Knob(name, value, value + 1, value + 2)
+        return Parameter(name, value, value + 1, value + 2)
     if values.startswith("one of "):
         choices = ast.literal_eval(f"({values.removeprefix('one of ')},)")
         others = [choice for choice in choices if choice != value]
         if value not in choices or not others:
             raise ValueError(f"{name}: {value!r} and another value must be in {values!r}.")
-        return Knob(name, value, others[0], others[-1])
+        return Parameter(name, value, others[0], others[-1])
     try:
         lower, upper = (ast.literal_eval(end) for end in values.split(" to "))
     except ValueError:
@@ -60,91 +60,59 @@ def knob(line: str) -> Knob:
         raise ValueError(f"{name} = {value!r} must lie in its range, {values}.")
     if upper - lower < NARROWEST * max(abs(lower), abs(upper)):
         raise ValueError(f"{name}: from one end of {values} to the other is less than a tenth.")
-    return Knob(name, value, lower, upper)
+    return Parameter(name, value, lower, upper)
 
 
-def knobs(page: str) -> list[Knob]:
-    """The knobs of a MyST page. ValueError unless one cell has the tag, and each line is a knob."""
-    found = [cell.code for cell in cells(page) if is_parameters(cell)]
+def parameters(page: str) -> list[Parameter]:
+    """Those of a MyST page. ValueError unless one cell has the tag, and each line is a parameter.
+
+    Empty lines of the cell and comments are passed over.
+    """
+    found = [cell.code for cell in cells(page) if _tagged(cell)]
     if len(found) != 1:
         raise ValueError(f"{len(found)} cells have the tag `parameters`, and one should.")
-    return knobs_in(found[0])
+    lines = [line for line in found[0].splitlines() if line and not line.startswith("#")]
+    return [parameter(line) for line in lines]
 
 
-def knobs_in(code: str) -> list[Knob]:
-    """The knobs of a cell; its empty lines and comments are passed over."""
-    return [knob(line) for line in code.splitlines() if line and not line.startswith("#")]
-
-
-def is_parameters(cell: Cell) -> bool:
-    """Whether a cell of a page has the tag `parameters`."""
+def _tagged(cell: Cell) -> bool:
     return bool(re.search(r"\btags: \[.*\bparameters\b", cell.options))
 
 
-def turned(cell: Cell, turn: int) -> str:
-    """The code of a cell, with every knob at its lower (turn 1) or upper end (2) if it has any."""
-    if turn == 0 or not is_parameters(cell):
-        return cell.code
-    ends = {k.name: k.lower if turn == 1 else k.upper for k in knobs_in(cell.code)}
-    return "\n".join(f"{name} = {end!r}" for name, end in ends.items())
-
-
-def run(path: Path, turn: int) -> list[str]:
-    """What fails on a page at one turn of its knobs, in sentences. Use a child process."""
-    page = path.read_text("utf-8")
+def run(path: Path, end: int) -> list[str]:
+    """What fails on a page at one of the ENDS, in sentences. Use a child process."""
     try:
-        knobs(page)
+        found = parameters(path.read_text("utf-8"))
     except ValueError as error:
         return [str(error)]
-    running, failures = Running(path, first_and_last), []
-
-    def execute(cell, when):
-        where = f"{path.name}:{cell.line}"
-        if what := " ".join(running.run(turned(cell, turn), where).split()):
-            failures.append(f"line {cell.line}{when}: {what[:SHOWN]}")
-
-    for cell in cells(page):
-        execute(cell, "")
-    if turn == 0 and not failures:
-        for cell in reversed(cells(page)):
-            execute(cell, ", run again")
-    return failures
+    page = Page(path, players=True)
+    code = "\n".join(f"{p.name} = {(p.lower if end == 1 else p.upper)!r}" for p in found)
+    for number, cell in enumerate(page.cells):
+        page.run(number, code if end and _tagged(cell) else None)
+    when = ""
+    if end == 0 and not page.failures:
+        when = ", run again"
+        for number in reversed(range(len(page.cells))):
+            page.run(number)
+    return [f"line {line}{when}: {' '.join(what.split())[:SHOWN]}" for line, what in page.failures]
 
 
-def first_and_last(fig, update, frames, **options):
-    """In place of a player: two of its frames show whether it can be drawn."""
-    update(0)
-    update(frames - 1)
-    fig.draw_without_rendering()
-
-
-def pages(book: Path = BOOK) -> list[Path]:
-    """The pages with a card, which must have knobs."""
-    return [p for p in sorted(book.rglob("*.md")) if "\nwith claim(" in p.read_text("utf-8")]
-
-
-def check(tasks: list[tuple[Path, int]], jobs: int, out=print) -> list[str]:
-    """Run pages at turns of their knobs in children of this process; what fails, in sentences."""
+def check(paths: list[Path], jobs: int, k: int | None = None) -> list[str]:
+    """Run pages, or a tenth of the runs, at all ENDS, in children; what fails, in sentences."""
     wrong = []
-    for (path, turn), found, seconds in in_children(run, tasks, jobs):
-        out(f"{path.stem}, {TURNS[turn]}: {len(found)} failures, {seconds:.0f} s")
-        wrong += [f"{path.parent.name}/{path.name}, {TURNS[turn]}: {what}" for what in found]
+    tasks = tenth([(path, end) for path in paths for end in range(len(ENDS))], k)
+    for (path, end), found, seconds in in_children(run, tasks, jobs):
+        found = ["its run died."] if found is None else found
+        print(f"{path.stem}, {ENDS[end]}: {len(found)} failures, {seconds:.0f} s", flush=True)
+        wrong += [f"{name_of(path)}, {ENDS[end]}: {what}" for what in found]
     return wrong
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Turn the knobs of some pages, a tenth of all, or all; 1 if a cell fails."""
-    parser = command("booktools.sweep", main.__doc__)
-    parser.add_argument(
-        "pages", nargs="*", type=Path, help="such as book/ch2_shallow_linear/index.md"
-    )
+    """Sweep the parameters of some pages, a tenth of all, or all; 1 if a cell fails."""
+    parser = command("sweep", main.__doc__)
+    parser.add_argument("pages", nargs="*", help="such as book/ch2_shallow_linear/index.md")
     options = parser.parse_args(arguments)
-    demand_clone("Turning the knobs of the pages")
-    paths = [path.resolve() for path in options.pages] or pages()
-    tasks = tenth([(path, turn) for path in paths for turn in range(len(TURNS))], options.tenth)
-    wrong = check(tasks, options.jobs)
-    return concluded(wrong, f"All {len(tasks)} runs of pages are green.")
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+    return concluded(
+        check(paths_of(options.pages), options.jobs, options.tenth), "All runs of pages are green."
+    )

@@ -1,4 +1,4 @@
-"""The mutants of a Python file: what `mutants.py` plants.
+"""The mutants of a Python file: one number, operator, comparison, call or slice is another.
 
 Left alone: strings, annotations, what is raised, `strict=`, the settings of a quick scale, which
 are a choice, and numbers below 1e-6, since twice a tolerance for rounding is one as well.
@@ -49,9 +49,12 @@ class Mutant(NamedTuple):
         return tuple(" ".join(text.decode().split()) for text in (source[first:last], after))
 
 
-class Sites(ast.NodeVisitor):
-    """All mutants of one file, in `found`."""
+def mutants(path: str, source: bytes) -> list[Mutant]:
+    """All mutants of a file with this source."""
+    return _Sites(path, source).found
 
+
+class _Sites(ast.NodeVisitor):
     def __init__(self, path, source):
         self.path, self.source, self.scope, self.found = path, source, [], []
         self.offsets = [0]
@@ -75,8 +78,7 @@ class Sites(ast.NodeVisitor):
         start = self.source.index(old.encode(), self.stop(left), self.start(right))
         self.add(start, start + len(old), new)
 
-    # What is left alone -------------------------------------------------------------------------
-
+    # What is left alone
     def visit_FunctionDef(self, node):
         self.scope.append(node.name)
         arguments = [*node.args.defaults, *node.args.kw_defaults]
@@ -103,8 +105,7 @@ class Sites(ast.NodeVisitor):
     def visit_JoinedStr(self, node):
         pass
 
-    # What is changed ----------------------------------------------------------------------------
-
+    # What is changed
     def visit_Constant(self, node):
         value = node.value
         if isinstance(value, bool):

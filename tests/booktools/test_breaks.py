@@ -1,18 +1,15 @@
-"""Wrong versions of claims: they are found, applied where they say, and noticed or reported."""
+"""Wrong versions of claims: they are applied where they say, and noticed or reported."""
 
 import inspect
-import re
-from pathlib import Path
 
 import pytest
 
-from booktools import breaks as saboteur
+from booktools import breaks
+from booktools.children import in_child
 from runproofs import masks
-from runproofs.book import breaks as sabotage
 from runproofs.book.breaks import Break, all_breaks, break_library, broken, replaced
 from runproofs.book.pages import cells
-from runproofs.book.register import BOOK
-from runproofs.linear.shallow import regularizer
+from runproofs.book.register import BOOK, register
 
 PAGE = """# A page
 
@@ -21,148 +18,97 @@ from runproofs.book.claims import claim
 from runproofs.linear.shallow import regularizer
 
 factor = 3
-assert regularizer([[1.0]], [[2.0]], factor) == 12, "asserts outside the card do not stop the run"
+assert regularizer([[1.0]], [[2.0]], factor) == 12, "an assert outside stops nothing"
 ```
 
 ```{{code-cell}} ipython3
-with claim("{claim}", tol=1e-12) as check:
-    check("{row}").{judged}
+with claim("thesis/equation-2.1") as check:
+    check("finite unless the factor is 4").equal(1 / (4 - factor), 1)
+    check("a neighbor").differs(1, 2, by=0.1)
+with claim("thesis/equation-2.3", tol=1e-12) as check:
+    check("a row").{judged}
     check("a neighbor").differs(1, 2, by=0.1)
 ```
 """
-SEEING = "equal(regularizer([[1.0]], [[2.0]], factor), 4 * 3)"
-BLIND = "equal(regularizer([[1.0]], [[2.0]], factor), regularizer([[1.0]], [[2.0]], factor))"
+VALUE = "regularizer([[1.0]], [[2.0]], factor)"
+SEEING, BLIND = f"equal({VALUE}, 4 * 3)", f"equal({VALUE}, {VALUE})"
 CLAIM = "thesis/equation-2.3"
-DOUBLED = ("double it", "linear.shallow.regularizer", "_regularizer(U", "2 * _regularizer(U")
 TYPED = ("another factor", "page", "factor = 3", "factor = 4")
 
 
+def doubled(by):
+    return ("change it", "linear.shallow.regularizer", "_regularizer(U", by)
+
+
 @pytest.fixture
-def book(monkeypatch, tmp_path):
-    """A book of one page, whose card sees the breaks of its factor or not."""
+def wrong(tmp_path):
+    """What is wrong with a book of one page, whose card sees a break of its factor or not."""
 
-    def write(judged):
-        (tmp_path / "page.md").write_text(PAGE.format(claim=CLAIM, row="a row", judged=judged))
-        monkeypatch.setattr(saboteur, "BOOK", tmp_path)
+    def check(judged, *changes, page=PAGE, claim=CLAIM):
+        path = tmp_path / "page.md"
+        path.write_text(page.format(judged=judged), "utf-8")
+        listed = [Break(claim, "page", *change) for change in changes]
+        return in_child(lambda: breaks.check(path, listed)[:2])
 
-    return write
-
-
-def tasks(*changes):
-    return [("page", None), *(("page", Break(CLAIM, "page", *change)) for change in changes)]
+    return check
 
 
-def test_a_card_that_sees_turns_red(book):
-    book(SEEING)
-    said = []
-    assert saboteur.check(tasks(DOUBLED, TYPED), jobs=1, out=said.append) == []
-    assert sorted(line.split(" | ")[1:3] for line in said) == [
-        ["another factor", "a row"], ["double it", "a row"],
-    ]  # fmt: skip
-    assert all(re.search(r"\| \d s$", line) for line in said), "each took seconds"
-    assert regularizer([[1.0]], [[2.0]], 3) == 12, "only the child was broken"
+def test_a_card_that_sees_turns_red(wrong):
+    found, seen = wrong(SEEING, TYPED, doubled("2 * _regularizer(U"))
+    assert found == []
+    assert len(seen) == 2
+    assert all("| a row |" in line for line in seen)
 
 
-def test_a_card_that_is_blind_is_reported(book):
-    book(BLIND)
-    assert saboteur.check(tasks(DOUBLED, TYPED), jobs=1, out=[].append) == [
-        f"page: {CLAIM} stays green: double it", f"page: {CLAIM} stays green: another factor",
-    ]  # fmt: skip
+@pytest.mark.parametrize(
+    ("judged", "change"),
+    [
+        (BLIND, TYPED),
+        (BLIND, doubled("2 * _regularizer(U")),
+        (SEEING.replace("4 * 3)", "4 * 3, tol=0.2)"), doubled("1.1 * _regularizer(U")),
+        (SEEING, ("do nothing", "page", "factor = 3", "factor = 1 + 2")),
+        (SEEING, doubled("nobody(U")),  # a crash
+        (SEEING, doubled("float('nan') * _regularizer(U")),
+        (SEEING, doubled("[1.0, 2] * _regularizer(U")),
+    ],
+)
+def test_a_card_that_stays_green_is_reported(wrong, judged, change):
+    found, seen = wrong(judged, change)
+    assert found == [f"page: {CLAIM} stays green: {change[0]}"]
+    assert "| NOTHING (" in seen[0]
 
 
-def test_a_tolerance_that_hides_a_sabotage_is_reported(book):
-    tenth_more = (
-        "a tenth more",
-        "linear.shallow.regularizer",
-        "_regularizer(U",
-        "1.1 * _regularizer(U",
-    )
-    book(SEEING)
-    assert saboteur.check(tasks(tenth_more), jobs=1, out=[].append) == []
-    book(SEEING.replace("4 * 3)", "4 * 3, tol=0.2)"))
-    (wrong,) = saboteur.check(tasks(tenth_more), jobs=1, out=[].append)
-    assert "stays green: a tenth more" in wrong
-
-
-def test_a_sabotage_that_changes_nothing_is_reported(book):
-    book(SEEING)
-    nothing = ("do nothing", "page", "factor = 3", "factor = 1 + 2")
-    (wrong,) = saboteur.check(tasks(nothing), jobs=1, out=[].append)
-    assert "stays green: do nothing" in wrong
-
-
-def test_two_ids_that_are_exchanged_are_reported(book, tmp_path):
+def test_the_card_of_another_claim_does_not_count(wrong):
     other = "thesis/equation-2.1"
-    book(SEEING)
-    page = tmp_path / "page.md"
-    card = f'with claim("{other}") as check:\n    check("one").equal(1, 1)\n'
-    card += '    check("two").differs(1, 2, by=0.1)\n'
-    text = page.read_text("utf-8").replace("with claim(", card + "with claim(")
-    page.write_text(text, "utf-8")
-    assert saboteur.check(tasks(TYPED), jobs=1, out=[].append) == []
-    swapped = text.replace(other, "x").replace(CLAIM, other).replace('"x"', f'"{CLAIM}"')
-    page.write_text(swapped, "utf-8")
-    (wrong,) = saboteur.check(tasks(TYPED), jobs=1, out=[].append)
-    assert f"{CLAIM} stays green" in wrong
+    swapped = PAGE.replace(other, "x").replace(CLAIM, other).replace('"x"', f'"{CLAIM}"')
+    assert f"{CLAIM} stays green" in wrong(SEEING, TYPED, page=swapped)[0][0]
 
 
-def test_a_page_that_is_red_by_itself_is_reported(book):
-    book("equal(regularizer([[1.0]], [[2.0]], factor), 13)")
-    (wrong,) = saboteur.check(tasks(), jobs=1)
-    assert "is not green by itself" in wrong
+@pytest.mark.parametrize(
+    ("judged", "said"), [(f"equal({VALUE}, 13)", "a row"), ("equal(float('nan'), 1)", "finite")]
+)
+def test_a_page_that_is_red_by_itself_is_reported(wrong, judged, said):
+    found, _ = wrong(judged)
+    assert found
+    assert all("is not green by itself" in line for line in found)
+    assert said in " ".join(found)
 
 
-def test_a_crash_is_not_noticing(book):
-    book(SEEING)
-    crash = ("let it crash", "linear.shallow.regularizer", "_regularizer(U", "nobody(U")
-    (wrong,) = saboteur.check(tasks(crash), jobs=1, out=[].append)
-    assert "stays green" in wrong
+def test_a_piece_that_is_not_there_is_reported(wrong):
+    found, _ = wrong(SEEING, ("no piece", "page", "factor = 5", "factor = 4"))
+    assert "occurs 0 times in page, not once" in found[0]
 
 
-@pytest.mark.parametrize("by", ["float('nan') * _regularizer(U", "[1.0, 2] * _regularizer(U"])
-def test_what_a_row_cannot_compare_is_not_noticing(book, by):
-    book(SEEING)
-    spoilt = ("spoil it", "linear.shallow.regularizer", "_regularizer(U", by)
-    (wrong,) = saboteur.check(tasks(spoilt), jobs=1, out=[].append)
-    assert "stays green" in wrong
-
-
-def test_a_page_whose_row_cannot_compare_is_reported(book):
-    book("equal(float('nan'), 1)")
-    (wrong,) = saboteur.check(tasks(), jobs=1)
-    assert "not finite" in wrong
-
-
-def test_no_claim_has_too_few_sabotages():
-    assert saboteur.missing() == []
-
-
-def test_a_card_that_crashes_does_not_hide_the_next_one(book, tmp_path):
-    book(SEEING)
-    page = tmp_path / "page.md"
-    crashing = """with claim("thesis/equation-2.1") as check:
-    check("finite unless the factor is 4").equal(1 / (4 - factor), 1)
-with claim("thesis/equation-2.3\""""
-    text = page.read_text("utf-8").replace(f'with claim("{CLAIM}"', crashing)
-    assert text.count("with claim(") == 2
-    page.write_text(text, "utf-8")
-    assert saboteur.check(tasks(TYPED), jobs=1, out=[].append) == []
-
-
-def test_the_command_counts_what_is_seen_and_names_what_is_not(book, monkeypatch, capsys):
-    def command(judged, claim, *options):
-        book(judged)
-        monkeypatch.setattr(saboteur, "all_breaks", lambda: [Break(claim, "page", *TYPED)])
-        return saboteur.main(["--jobs", "1", *options])
-
-    assert command(SEEING, CLAIM, "--page", "book/page.md") == 0
+def test_the_command_counts_what_is_seen(monkeypatch, capsys):
+    listed = [b for b in all_breaks() if b.page == "ch1_preliminaries/learning"][:1]
+    monkeypatch.setattr(breaks, "all_breaks", lambda: listed)
+    assert breaks.main(["--claim", listed[0].claim]) == 0
     assert "All 1 breaks turn their claim red." in capsys.readouterr().out
-    assert command(BLIND, CLAIM, "--claim", CLAIM) == 1
-    assert f"page: {CLAIM} stays green: another factor" in capsys.readouterr().out
-    assert command(SEEING, "thesis/lemma-2", "--page", "page") == 1
-    assert "page.yml: thesis/lemma-2 is not checked on that page." in capsys.readouterr().out
-    assert command(SEEING, CLAIM, "--claim", "thesis/lemma-2") == 1
-    assert "There is no sabotage to run." in capsys.readouterr().err
+    monkeypatch.setattr(breaks, "all_breaks", lambda: [listed[0]._replace(by=listed[0].replace)])
+    assert breaks.main(["--claim", listed[0].claim]) == 1
+    assert "stays green" in capsys.readouterr().out
+    assert breaks.main(["--claim", "thesis/lemma-2"]) == 1
+    assert "There is no break to run." in capsys.readouterr().err
 
 
 def test_a_change_reaches_functions_that_were_imported_before(monkeypatch):
@@ -170,25 +116,22 @@ def test_a_change_reaches_functions_that_were_imported_before(monkeypatch):
         masks.all_masks, "__code__", masks.all_masks.__code__
     )  # restored at the end
     early = masks.all_masks
-    swap = Break("", "", "", "masks.all_masks", "theta**k * ", "theta**(2 * k) * ")
     _, before = early(1, 0.5)
-    try:
-        break_library(swap)
-        assert list(early(1, 0.5)[1]) != list(before)
-    finally:
-        monkeypatch.undo()
-    assert list(early(1, 0.5)[1]) == list(before)
+    break_library(Break("", "", "", "masks.all_masks", "theta**k * ", "theta**(2 * k) * "))
+    assert list(early(1, 0.5)[1]) != list(before)
 
 
-@pytest.mark.parametrize("piece", ["nowhere to be found", "e"])
-def test_a_piece_must_occur_once(piece):
-    with pytest.raises(ValueError, match=r"times in masks\.all_masks, not once"):
-        break_library(Break("x", "", "", "masks.all_masks", piece, "1"))
-
-
-def test_an_unknown_module_is_named():
-    with pytest.raises(ValueError, match=r"no module of the library has nobody\.knows"):
-        break_library(Break("x", "", "", "nobody.knows", "a", "b"))
+@pytest.mark.parametrize(
+    ("where", "piece", "said"),
+    [
+        ("masks.all_masks", "nowhere to be found", r"0 times in masks\.all_masks, not once"),
+        ("masks.all_masks", "e", r"times in masks\.all_masks, not once"),
+        ("nobody.knows", "a", r"no module of the library has nobody\.knows"),
+    ],
+)
+def test_a_piece_must_occur_once(where, piece, said):
+    with pytest.raises(ValueError, match=said):
+        break_library(Break("x", "", "", where, piece, "1"))
 
 
 def test_lines_are_found_and_indented_as_they_stand():
@@ -197,50 +140,27 @@ def test_lines_are_found_and_indented_as_they_stand():
     assert "        a = 2\n        b = 1\n" in replaced(text, change)
 
 
-def beside(book, page, fields):
-    (book / f"{page}.md").touch()
-    (book / f"{page}.yml").write_text(f"breaks:\n  thesis/x:\n  - {{{fields}}}\n")
-
-
 def test_a_file_with_a_wrong_field_is_named(tmp_path):
-    beside(tmp_path, "page", "brake: a, in: page, replace: a, by: b")
+    (tmp_path / "page.md").touch()
+    (tmp_path / "page.yml").write_text("breaks:\n  thesis/x:\n  - {brake: a, in: page}\n")
     with pytest.raises(ValueError, match=r"page\.yml, thesis/x: fields are"):
         all_breaks(tmp_path)
 
 
-def test_sabotages_come_page_by_page_in_whichever_order_files_do(tmp_path, monkeypatch):
-    for name in "ab":
-        beside(tmp_path, name, "break: a, in: page, replace: a, by: b")
-    listed = sorted(tmp_path.iterdir(), reverse=True)
-    monkeypatch.setattr(Path, "rglob", lambda folder, pattern: iter(listed))
-    assert [found.page for found in all_breaks(tmp_path)] == ["a", "b"]
+def test_a_claim_without_breaks_is_missing(monkeypatch):
+    assert breaks.missing(list(register())) == []
+    monkeypatch.setattr(breaks, "invitations", lambda claim: [])
+    said = ["thesis/lemma-2 (lemma) has 0 breaks, and needs 2."]
+    assert breaks.missing(["thesis/lemma-2"]) == said
 
 
-def test_a_claim_without_sabotage_is_missing(monkeypatch):
-    monkeypatch.setattr(saboteur, "invitations", lambda claim: [])
-    assert any("thesis/lemma-2 (lemma) has 0 breaks, and needs 2." in w for w in saboteur.missing())
-    monkeypatch.setattr(saboteur, "invitations", lambda claim: [1])
-    found = saboteur.missing()
-    assert any("thesis/lemma-2" in w for w in found)
-    assert not any("thesis/equation-2.3" in w for w in found)
-
-
-def test_every_sabotage_of_the_book_fits_its_claim_and_page():
-    pages = saboteur.claims_of_pages()
-    for wrong in sabotage.all_breaks():
-        assert wrong.claim in pages[wrong.page], f"{wrong.claim} is not checked on {wrong.page}"
+def test_every_break_of_the_book_fits_its_claim_and_its_piece_stands_once():
+    for wrong in all_breaks():
+        assert wrong.claim in breaks.claims_of(wrong.page), f"{wrong.claim} is not on {wrong.page}"
         assert wrong.replace != wrong.by
-
-
-def test_every_piece_that_is_replaced_on_a_page_stands_there_once():
-    for wrong in sabotage.all_breaks():
         if wrong.where == "page":
             page = (BOOK / f"{wrong.page}.md").read_text("utf-8")
             replaced("\0".join(cell.code for cell in cells(page)), wrong)  # or ValueError
-
-
-def test_every_piece_that_is_replaced_in_the_library_stands_there_once():
-    for wrong in sabotage.all_breaks():
-        if wrong.where != "page":
+        else:
             function, code = broken(wrong)  # or ValueError, or SyntaxError
             assert code != inspect.unwrap(function).__code__, wrong

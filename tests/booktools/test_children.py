@@ -1,57 +1,67 @@
 """Children in which pages run: what fails is said, time is limited, nothing outlives them."""
 
+import time
+from pathlib import Path
+
 import pytest
 
-from booktools import children as runner
+from booktools.children import in_children, tenth
+from booktools.running import Page
 from runproofs.book import figures
 
-ENDLESS = "while True:\n    pass"
+PAGE = """
+```{code-cell}
+x = 2
+print("something")
+```
+```{code-cell}
+assert x == 3, x
+1 / 0
+```
+```{code-cell}
+import os
+assert x == 2 and os.getcwd() == "FOLDER"
+```
+"""
 
 
-def failures(tmp_path, codes, asserts):
-    runner.limit(1)
-    running = runner.Running(tmp_path / "page.md", animate=None)
-    return [running.run(code, "page.md", asserts) for code in codes]
+def failures(path):
+    page = Page(path)
+    for number in range(len(page.cells)):
+        page.run(number)
+    return page.failures
 
 
-def run(tmp_path, *codes, asserts=True):
-    """What fails when these cells run in a child, one after another."""
-    [(_, found, seconds)] = runner.in_children(failures, [(tmp_path, codes, asserts)], jobs=1)
-    assert seconds < 30
-    return found
-
-
-def test_cells_share_their_names_and_a_failure_ends_only_its_cell(tmp_path):
-    assert run(tmp_path, "x = 2", "1 / 0", "assert x == 2", "assert x == 3, x") == [
-        "", "ZeroDivisionError: division by zero", "", "AssertionError: 2",
-    ]  # fmt: skip
-
-
-def test_asserts_can_be_left_out(tmp_path):
-    assert run(tmp_path, "assert False", asserts=False) == [""]
-
-
-def test_a_cell_runs_in_the_folder_of_its_page(tmp_path):
-    assert run(tmp_path, f"import os\nassert os.getcwd() == {str(tmp_path)!r}") == [""]
-
-
-def test_a_cell_without_end_is_ended(tmp_path):
-    assert run(tmp_path, ENDLESS) == ["TimeoutError: 1 s are over"]
-
-
-def test_the_child_is_silent_and_nothing_outlives_it(tmp_path, capfd):
-    run(tmp_path, "print('something')")
+def test_cells_share_their_names_and_a_failure_ends_only_its_cell(tmp_path, capfd):
+    path = tmp_path / "page.md"
+    path.write_text(PAGE.replace("FOLDER", str(tmp_path)), "utf-8")
+    [(task, found, _)] = in_children(failures, [(path,)])
+    assert task == (path,)
+    assert found == [(7, "AssertionError: 2"), (7, "ZeroDivisionError: division by zero")]
     assert "something" not in "".join(capfd.readouterr())
+    assert Path.cwd() != tmp_path
     assert figures.animate is not None
+
+
+def test_a_child_without_end_or_that_dies_gives_none_and_one_that_fails_an_error():
+    start = time.monotonic()
+    found = {k: answer for (k,), answer, _ in in_children(ended, [(k,) for k in range(3)], 2, 1)}
+    assert found == {0: 0, 1: None, 2: None}
+    assert time.monotonic() - start < 30
+    with pytest.raises(RuntimeError, match="ZeroDivisionError"):
+        list(in_children(lambda: 1 / 0, [()]))
+
+
+def ended(k):
+    if k == 1:
+        time.sleep(100)
+    if k == 2:
+        import os
+
+        os._exit(1)
+    return k
 
 
 @pytest.mark.parametrize(("k", "part"), [(None, list(range(25))), (3, [3, 13, 23]), (366, [6, 16])])
 def test_a_tenth(k, part):
-    assert runner.tenth(list(range(25)), k) == part
-
-
-def test_the_end_says_what_is_wrong_or_that_all_is_green(capsys):
-    assert runner.concluded([], "All is green.") == 0
-    assert capsys.readouterr().out == "All is green.\n"
-    assert runner.concluded(["one", "two"], "All is green.") == 1
-    assert capsys.readouterr().out == "one\ntwo\n"
+    assert tenth(list(range(25)), k) == part

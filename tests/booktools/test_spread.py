@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from booktools import outputs as reproduce
-from booktools import spread
+from booktools import spread, values
 from helpers import stored
 from helpers.stored import PREFIXES, STORED, TIMES, apart, spreads, tolerance
 
@@ -27,7 +26,7 @@ LARGE = {("movielens-least-squares", "expected")} | {
     ],
 )
 def test_what_an_array_has_shares_of(array, expected):
-    assert spread.shares_of(array) == expected
+    assert spread.unit(array) == expected
 
 
 def test_how_far_arrays_are_apart():
@@ -97,4 +96,4 @@ def test_the_prefix_of_every_run_was_measured():
     assert all("prefix" in parts for parts in spreads()["runs"].values())
     pages = {path.relative_to(spread.BOOK).with_suffix("").as_posix() for path in spread.TABLES}
     assert set(spreads()["tables"]) == pages
-    assert all(set(of) == set(reproduce.EXACT) for of in spreads()["tables"].values())
+    assert all(set(of) == set(values.EXACT) for of in spreads()["tables"].values())

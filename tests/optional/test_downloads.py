@@ -82,14 +82,6 @@ def test_the_library_lies_elsewhere_and_knows_claims_and_results(python, empty):
     assert stored == "True"
 
 
-@pytest.mark.parametrize("module", ["saboteur", "knobs"])
-def test_what_needs_a_clone_says_so(python, empty, module):
-    ran = run([python, "-m", f"runproofs.book.{module}"], empty)
-    assert ran.returncode == 1
-    assert "needs a clone of the book" in ran.stderr
-    assert "Traceback" not in ran.stderr
-
-
 @pytest.mark.parametrize("page", PAGES)
 def test_a_downloaded_notebook_runs_in_an_empty_folder(python, empty, page):
     shutil.copy(OFFERED / f"{page}.ipynb", empty / "page.ipynb")

@@ -131,11 +131,11 @@ def commands() -> list[str]:
 STEPS = {
     state_it: (f"sabotage CLAIM={CLAIM}", "is not checked on that page"),
     register_it: (f"page PAGE={PAGE}", CLAIM),
-    break_it: (f"sabotage CLAIM={CLAIM}", "There is no sabotage to run"),
+    break_it: (f"sabotage CLAIM={CLAIM}", "There is no break to run"),
     tell_it: (f"page PAGE={BEYOND}", f"not listed here: ['{CLAIM}']"),
 }
 BIN = Path(sys.executable).parent
-TESTS = ("house/test_readme.py", "book/test_register.py", "book/test_sabotage.py")
+TESTS = ("house/test_readme.py", "book/test_register.py", "booktools/test_breaks.py")
 TESTS += ("booksite/test_page_head.py",)
 
 
