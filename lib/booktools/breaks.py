@@ -96,8 +96,9 @@ def main(arguments: list[str] | None = None) -> int:
     for one in chosen:
         if one.page not in pages or one.claim not in claims_of(one.page):
             wrong.append(f"{one.page}.yml: {one.claim} is not checked on that page.")
-    tasks = [(name, list(group)) for name, group in groupby(chosen, lambda b: b.page)]
-    jobs = max(1, options.jobs // len(tasks))  # for one page
+    known = [one for one in chosen if one.page in pages]
+    tasks = [(name, list(group)) for name, group in groupby(known, lambda b: b.page)]
+    jobs = max(1, options.jobs // max(1, len(tasks)))  # for one page
 
     def checked(name, breaks):
         return check(pages[name], breaks, jobs)[:2]

@@ -24,7 +24,7 @@ from .syntax import mutants
 
 NEEDED = 0.95
 GRACE = 60  # seconds that tests may take beyond five times what they take on the unchanged tree
-PACKAGES = ("runproofs", "booksite")
+FOLDERS = ("lib/runproofs", "lib/booksite")
 NEED_MORE = {"browser", "optional"}  # than `make test` sets up
 COURSEWORK = [f"coursework/tools/{name}.py" for name in ("course", "sources")]
 EQUIVALENT = "lib/booktools/equivalent_mutants.txt"
@@ -34,17 +34,10 @@ LEFT_OUT = shutil.ignore_patterns(
 
 
 def sources(root):
-    """Modules whose mutants are planted, by their path below lib, or coursework/...: their code."""
-    library = root / "lib"
-    found = [path for package in PACKAGES for path in sorted((library / package).rglob("*.py"))]
-    paths = [path.relative_to(library).as_posix() for path in found]
-    paths += [path for path in COURSEWORK if (root / path).exists()]
-    return {path: place(root, path).read_bytes() for path in paths}
-
-
-def place(root, path):
-    """The file of a module of `sources`."""
-    return root / path if path in COURSEWORK else root / "lib" / path
+    """Modules whose mutants are planted, by their path: their code."""
+    found = [path for folder in FOLDERS for path in sorted((root / folder).rglob("*.py"))]
+    found += [root / path for path in COURSEWORK if (root / path).exists()]
+    return {path.relative_to(root).as_posix(): path.read_bytes() for path in found}
 
 
 def sample(found, n, rng, group=lambda mutant: (mutant.path, mutant.scope)):
@@ -77,10 +70,10 @@ def green(root, folder, tests, limit=None, mutant=None):
 
     What a mutant deletes or leaves behind is lost with the copy.
     """
-    with tempfile.TemporaryDirectory(dir=folder, ignore_cleanup_errors=True) as place_of_copy:
-        tree = shutil.copytree(root, Path(place_of_copy, "tree"), ignore=LEFT_OUT)
+    with tempfile.TemporaryDirectory(dir=folder, ignore_cleanup_errors=True) as own:
+        tree = shutil.copytree(root, Path(own, "tree"), ignore=LEFT_OUT)
         if mutant:
-            file = place(tree, mutant.path)
+            file = tree / mutant.path
             file.write_bytes(mutant.apply(file.read_bytes()))
         files = [str(test.relative_to(root)) for test in tests]
         command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", *files]
@@ -138,12 +131,10 @@ def main(arguments, root=ROOT):
                 survivors.append(m)
                 before, after = lines[m]
                 print(f"{m.path}: {before}\n-> {after}\n(line {m.line})\n", flush=True)
-    columns = [Counter(m.path for m in group) for group in (judged, survivors, planted)]
-    print(f"{'':40} judged  killed  survive  equivalent")
-    for path in sorted(columns[2]):
-        total, alive, all_ = (column[path] for column in columns)
-        print(f"{path:40} {total:6} {total - alive:7} {alive:8} {all_ - total:11}")
     count = len(judged) - len(survivors)
     rate = count / len(judged) if judged else 1
-    print(f"{count} of {len(judged)} killed, {rate:.1%}; {len(sites)} mutants in all")
+    print(
+        f"{count} of {len(judged)} killed, {rate:.1%}; {len(planted) - len(judged)} equivalent; "
+        f"{len(sites)} mutants in all"
+    )
     return int(rate < NEEDED)

@@ -39,8 +39,7 @@ SHOWN = {
 class Handler(SimpleHTTPRequestHandler):
     """Serves text compressed."""
 
-    def log_message(self, *_):
-        pass
+    log_message = lambda *_: None
 
     def do_GET(self):
         path = Path(self.translate_path(self.path))

@@ -8,6 +8,7 @@ no room: that it is green in each run is all that is known.
 
 import argparse
 import json
+import os
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,20 +20,8 @@ MARGIN = 3
 SECONDS = 900  # for one run of a page
 
 
-# One arithmetic ----------------------------------------------------------------------------------
-
-
-def run(path: Path) -> dict:
-    """What a page's cells do in this process: what fails, and its rows with their room."""
-    from .running import Page
-
-    page = Page(path, players=True)
-    for number in range(len(page.cells)):
-        page.run(number)
-    return summary(page)
-
-
 def summary(page) -> dict:
+    """Of a page that has run: what fails, and its rows with their room."""
     rows = [
         (check.claim.id, row.text, row.verdict.room)
         for check in page.checks for row in check.rows if row.verdict
@@ -44,20 +33,21 @@ def inside(jitter: int, jobs: int, paths: list[Path]) -> None:
     """Print, as a line of JSON each, what the pages do in this process' arithmetic."""
     if jitter:
         patch(jitter)
-    import torch
+    import torch  # this and the library after the patch
 
     from runproofs.reproductions import discover
 
     from .children import in_children
+    from .running import Page
 
     discover()  # most modules of the library, which the children inherit
     torch.set_num_threads(1)
-    for (path,), found, _ in in_children(run, [(path,) for path in paths], jobs, SECONDS):
+    tasks = [(path,) for path in paths]
+    for (path,), found, _ in in_children(
+        lambda path: summary(Page(path, players=True).run_all()), tasks, jobs, SECONDS
+    ):
         dead = {"page": str(path), "red": [(0, "the run died, or took too long")], "rows": []}
         print(json.dumps(found or dead), flush=True)
-
-
-# All of them -------------------------------------------------------------------------------------
 
 
 def measured(kernels: str, jitter: int, jobs: int, paths: list[Path]) -> Iterator[dict]:
@@ -109,7 +99,7 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--jitter", type=int, nargs="*", default=[], help="numbers from 1 on")
     parser.add_argument("--kernels", nargs="*", default=[], help=f"all, or some of {[*KERNELS]}")
     parser.add_argument("--tenth", type=int, help="0 to 9, modulo 10: only this part of the pages")
-    parser.add_argument("--jobs", type=int, default=2, help="pages at a time (2)")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="pages at a time")
     parser.add_argument("--inside", type=int, help=argparse.SUPPRESS)
     options = parser.parse_args(arguments)
     if options.inside is not None:
@@ -126,11 +116,5 @@ def main(arguments: list[str]) -> int:
     machines += [("as found", jitter) for jitter in options.jitter]
     runs = [one for how in machines for one in measured(*how, options.jobs, paths)]
     red, weak = sum(len(one["red"]) for one in runs), fragile(runs)
-    with_room = len(margins(runs))
-    rows = {(one["page"], *row[:2]) for one in runs for row in one["rows"]}
-    print("\n".join([
-        *weak,
-        f"{len(runs)} runs of pages: {red} failures; {len(weak)} of {with_room} rows with "
-        f"room are fragile, and {len(rows) - with_room} rows judge a truth value.",
-    ]))  # fmt: skip
+    print(*weak, f"{len(runs)} runs of pages: {red} failures, {len(weak)} fragile rows.", sep="\n")
     return int(bool(red or weak))

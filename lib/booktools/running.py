@@ -100,6 +100,11 @@ class Page:
         finally:
             plt.close("all")
 
+    def run_all(self) -> "Page":
+        for number in range(len(self.cells)):
+            self.run(number)
+        return self
+
     def note(self, error: Exception) -> None:
         said = [f"{type(error).__name__}: {error}"]
         if isinstance(error, claims.ClaimFailed):

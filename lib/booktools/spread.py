@@ -56,7 +56,7 @@ def tables(path) -> list[str]:
     """What is measured in a page's tables, as texts. Use a child process."""
     from .running import Page
 
-    page, texts, table = Page(path), [], figures.table
+    texts, table = [], figures.table
 
     def noted(*arguments, **options):
         made = table(*arguments, **options)
@@ -65,8 +65,7 @@ def tables(path) -> list[str]:
         return made
 
     figures.table = noted
-    for number in range(len(page.cells)):
-        page.run(number)
+    Page(path).run_all()
     return texts
 
 

@@ -6,6 +6,7 @@ are a choice, and numbers below 1e-6, since twice a tolerance for rounding is on
 
 import ast
 import builtins
+import itertools
 from typing import NamedTuple
 
 BINARY = {
@@ -51,112 +52,73 @@ class Mutant(NamedTuple):
 
 def mutants(path: str, source: bytes) -> list[Mutant]:
     """All mutants of a file with this source."""
-    return _Sites(path, source).found
+    lines = source.splitlines(keepends=True)
+    offsets = [0, *itertools.accumulate(map(len, lines))]
+
+    def start(node):
+        return offsets[node.lineno - 1] + node.col_offset  # both in bytes
+
+    def stop(node):
+        return offsets[node.end_lineno - 1] + node.end_col_offset
+
+    def between(left, right, old, new):
+        """Another operator between two expressions."""
+        at = source.index(old.encode(), stop(left), start(right))
+        return at, at + len(old), new
+
+    def changes(node):
+        match node:
+            case ast.Constant(bool(value)):
+                yield start(node), stop(node), str(not value)
+            case ast.Constant(int(value)):
+                yield start(node), stop(node), repr(value + 1)
+            case ast.Constant(float(value)) if value >= 1e-6:
+                yield start(node), stop(node), repr(2 * value)
+            case ast.BinOp(left, op, right) if type(op) in BINARY:
+                yield between(left, right, *BINARY[type(op)].split())
+            case ast.AugAssign(left, op, right) if type(op) in BINARY:
+                yield between(left, right, *(f"{sign}=" for sign in BINARY[type(op)].split()))
+            case ast.Compare(left, ops, comparators):
+                for left, op, right in zip([left, *comparators], ops, comparators, strict=False):
+                    old, *others = COMPARED[type(op)]
+                    yield from (between(left, right, old, new) for new in others)
+            case ast.BoolOp(op, [left, right, *_]):
+                signs = ("and", "or") if isinstance(op, ast.And) else ("or", "and")
+                yield between(left, right, *signs)
+            case ast.UnaryOp(ast.Not() | ast.USub() as op):
+                yield start(node), start(node) + (3 if isinstance(op, ast.Not) else 1), ""
+            case ast.Call(ast.Attribute(attr=name) | ast.Name(name) as called, given, named):
+                end, method = stop(called), isinstance(called, ast.Attribute)
+                if (other := SWAPPED.get(name)) and (method or hasattr(builtins, other)):
+                    yield end - len(name), end, other
+                if name in DROPPED and len(given) == 1 and not named:
+                    yield start(node), end, ""
+                if name in DROPPED and method and not given and not named:
+                    yield end - len(name) - 1, stop(node), ""  # with its dot
+            case ast.Slice(lower, upper):
+                yield from ((start(bound), stop(bound), "") for bound in (lower, upper) if bound)
+
+    found = []
+    for scope, node in _nodes(ast.parse(source)):
+        for first, last, new in changes(node):
+            line = source.count(b"\n", 0, first) + 1
+            found.append(Mutant(path, scope, line, first, last, new.encode()))
+    return found
 
 
-class _Sites(ast.NodeVisitor):
-    def __init__(self, path, source):
-        self.path, self.source, self.scope, self.found = path, source, [], []
-        self.offsets = [0]
-        for line in source.splitlines(keepends=True):
-            self.offsets.append(self.offsets[-1] + len(line))
-        self.visit(ast.parse(source))
-
-    def start(self, node):
-        return self.offsets[node.lineno - 1] + node.col_offset  # both in bytes
-
-    def stop(self, node):
-        return self.offsets[node.end_lineno - 1] + node.end_col_offset
-
-    def add(self, start, stop, new):
-        line = self.source.count(b"\n", 0, start) + 1
-        scope = ".".join(self.scope)
-        self.found.append(Mutant(self.path, scope, line, start, stop, new.encode()))
-
-    def between(self, left, right, old, new):
-        """Replace an operator that stands between two expressions."""
-        start = self.source.index(old.encode(), self.stop(left), self.start(right))
-        self.add(start, start + len(old), new)
-
-    # What is left alone
-    def visit_FunctionDef(self, node):
-        self.scope.append(node.name)
-        arguments = [*node.args.defaults, *node.args.kw_defaults]
-        for child in (*node.decorator_list, *filter(None, arguments), *node.body):
-            self.visit(child)
-        self.scope.pop()
-
-    def visit_ClassDef(self, node):
-        self.scope.append(node.name)
-        self.generic_visit(node)
-        self.scope.pop()
-
-    def visit_AnnAssign(self, node):
-        if node.value:
-            self.visit(node.value)
-
-    def visit_keyword(self, node):
-        if node.arg not in ("strict", "quick"):
-            self.visit(node.value)
-
-    def visit_Raise(self, node):
-        pass
-
-    def visit_JoinedStr(self, node):
-        pass
-
-    # What is changed
-    def visit_Constant(self, node):
-        value = node.value
-        if isinstance(value, bool):
-            self.add(self.start(node), self.stop(node), str(not value))
-        elif isinstance(value, int) or (isinstance(value, float) and value >= 1e-6):
-            new = 2 * value if isinstance(value, float) else value + 1
-            self.add(self.start(node), self.stop(node), repr(new))
-
-    def visit_BinOp(self, node):
-        if type(node.op) in BINARY:
-            self.between(node.left, node.right, *BINARY[type(node.op)].split())
-        self.generic_visit(node)
-
-    def visit_AugAssign(self, node):
-        if type(node.op) in BINARY:
-            old, new = BINARY[type(node.op)].split()
-            self.between(node.target, node.value, f"{old}=", f"{new}=")
-        self.generic_visit(node)
-
-    def visit_Compare(self, node):
-        operands = [node.left, *node.comparators]
-        for left, op, right in zip(operands, node.ops, node.comparators, strict=False):
-            old, *others = COMPARED[type(op)]
-            for new in others:
-                self.between(left, right, old, new)
-        self.generic_visit(node)
-
-    def visit_BoolOp(self, node):
-        old, new = ("and", "or") if isinstance(node.op, ast.And) else ("or", "and")
-        self.between(*node.values[:2], old, new)
-        self.generic_visit(node)
-
-    def visit_UnaryOp(self, node):
-        if isinstance(node.op, ast.Not | ast.USub):
-            length = len("not" if isinstance(node.op, ast.Not) else "-")
-            self.add(self.start(node), self.start(node) + length, "")
-        self.generic_visit(node)
-
-    def visit_Call(self, node):
-        method = isinstance(node.func, ast.Attribute)
-        name = node.func.attr if method else getattr(node.func, "id", "")
-        stop, other = self.stop(node.func), SWAPPED.get(name)
-        if other and (method or hasattr(builtins, other)):
-            self.add(stop - len(name), stop, other)
-        if name in DROPPED and len(node.args) == 1 and not node.keywords:
-            self.add(self.start(node), stop, "")
-        if name in DROPPED and method and not node.args and not node.keywords:
-            self.add(stop - len(name) - 1, self.stop(node), "")  # with its dot
-        self.generic_visit(node)
-
-    def visit_Slice(self, node):
-        for bound in filter(None, (node.lower, node.upper)):
-            self.add(self.start(bound), self.stop(bound), "")
-        self.generic_visit(node)
+def _nodes(node, scope=""):
+    """What may be changed, in its function or class: the node and what is below it."""
+    yield scope, node
+    below = ast.iter_child_nodes(node)
+    match node:
+        case ast.FunctionDef(args=arguments):
+            defaults = [*arguments.defaults, *filter(None, arguments.kw_defaults)]
+            below = [*node.decorator_list, *defaults, *node.body]
+        case ast.AnnAssign(value=value):
+            below = [value] if value else []
+        case ast.Raise() | ast.JoinedStr() | ast.keyword(arg="strict" | "quick"):
+            below = []
+    if isinstance(node, ast.FunctionDef | ast.ClassDef):
+        scope = f"{scope}.{node.name}".lstrip(".")
+    for child in below:
+        yield from _nodes(child, scope)

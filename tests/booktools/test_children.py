@@ -26,10 +26,7 @@ assert x == 2 and os.getcwd() == "FOLDER"
 
 
 def failures(path):
-    page = Page(path)
-    for number in range(len(page.cells)):
-        page.run(number)
-    return page.failures
+    return Page(path).run_all().failures
 
 
 def test_cells_share_their_names_and_a_failure_ends_only_its_cell(tmp_path, capfd):

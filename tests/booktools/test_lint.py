@@ -74,12 +74,6 @@ def test_fix_sorts_and_formats_cells_and_touches_nothing_else(problems):
     assert any(problem.startswith("14:") and "syntax" in problem for problem in found)
 
 
-def test_the_course_has_wider_cells_than_the_book(problems):
-    long = f"total = sum([{', '.join(['1.0'] * 16)}])"
-    page = f"```{{code-cell}} ipython3\n{long}\n```\n"
-    assert [len(problems(page, width=width)[0]) for width in (88, 100)] == [1, 0]
-
-
 def test_all_folders_with_cells_are_linted():
     folders = {path.relative_to(ROOT).parts[0] for path in ROOT.glob("[a-z]*/**/*.md")
                if "{code-cell}" in path.read_text("utf-8")}  # fmt: skip

@@ -32,35 +32,27 @@ def test_distance():
 """
 
 
-def changes_of(code):
+CHANGES = {
+    "x = λ**2": ["x = λ**3", "x = λ*2"],  # positions count bytes
+    "x += 1": ["x += 2", "x -= 1"],
+    "x = a < b": ["x = a <= b", "x = a >= b"],
+    "x = a and not b": ["x = a and b", "x = a or not b"],
+    "x = -(y + z)": ["x = (y + z)", "x = -(y - z)"],
+    "x = sum(a)": [],  # there is no function of the name mean
+    "x = a.sum()": ["x = a.mean()"],
+    "x = (a @ b).abs()": ["x = (a @ b)"],
+    "x = a[1:]": ["x = a[2:]", "x = a[:]"],
+    "x = f(True, strict=True)": ["x = f(False, strict=True)"],
+    "x = f(tol=1e-12, quick={'n': 10})": [],
+    "x = a(\n    1, 2\n)": ["1, 3", "2, 2"],
+}
+
+
+@pytest.mark.parametrize("code", CHANGES)
+def test_kinds_of_mutants(code):
     source = f"{code}\n".encode()
-    return sorted(mutant.lines(source)[1] for mutant in mutants("tiny.py", source))
-
-
-@pytest.mark.parametrize(
-    ("code", "expected"),
-    [
-        ("x = λ**2", ["x = λ**3", "x = λ*2"]),  # positions count bytes
-        ("x = (a) * (b)", ["x = (a) / (b)"]),
-        ("x += 1", ["x += 2", "x -= 1"]),
-        ("x = a is not None", ["x = a is None"]),
-        ("x = a < b", ["x = a <= b", "x = a >= b"]),
-        ("x = a and b", ["x = a or b"]),
-        ("x = -(y + z)", ["x = (y + z)", "x = -(y - z)"]),
-        ("x = min(a)", ["x = max(a)"]),
-        ("x = sum(a)", []),  # there is no function of the name mean
-        ("x = a.sum()", ["x = a.mean()"]),
-        ("x = np.sqrt(a)", ["x = (a)"]),
-        ("x = (a @ b).abs()", ["x = (a @ b)"]),
-        ("x = a[1:]", ["x = a[2:]", "x = a[:]"]),
-        ("x = f(True, strict=True)", ["x = f(False, strict=True)"]),
-        ("x = f(tol=1e-12, quick={'n': 10})", []),
-        ("__all__ = ['a']\nx: int = 'b'", []),
-        ("x = a(\n    1, 2\n)", ["1, 3", "2, 2"]),
-    ],
-)
-def test_kinds_of_mutants(code, expected):
-    assert changes_of(code) == expected
+    found = sorted(mutant.lines(source)[1] for mutant in mutants("tiny.py", source))
+    assert [" ".join(line.split()) for line in found] == CHANGES[code]
 
 
 def test_a_sample_spares_no_function():
@@ -85,10 +77,9 @@ def test_planted_errors_are_killed_and_what_no_test_sees_survives(tree, capsys):
     before = {path: path.read_bytes() for path in tree.rglob("*") if path.is_file()}
     assert main([], tree) == 1
     printed = capsys.readouterr().out
-    assert "7 of 9 killed, 77.8%; 9 mutants in all" in printed
-    once, twice = (
-        "runproofs/tiny.py: return abs(abs(x))\n-> return " + a for a in ("(abs(x))", "abs((x))")
-    )
+    assert "7 of 9 killed, 77.8%; 0 equivalent; 9 mutants in all" in printed
+    code = "lib/runproofs/tiny.py: return abs(abs(x))\n-> return "
+    once, twice = (code + after for after in ("(abs(x))", "abs((x))"))
     assert once in printed
     assert twice in printed
     assert {p: p.read_bytes() for p in before} == before
