@@ -39,7 +39,8 @@ SHOWN = {
 class Handler(SimpleHTTPRequestHandler):
     """Serves text compressed."""
 
-    log_message = lambda *_: None
+    def log_message(self, *_):
+        pass
 
     def do_GET(self):
         path = Path(self.translate_path(self.path))

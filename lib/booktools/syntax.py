@@ -78,10 +78,10 @@ def mutants(path: str, source: bytes) -> list[Mutant]:
                 yield between(left, right, *BINARY[type(op)].split())
             case ast.AugAssign(left, op, right) if type(op) in BINARY:
                 yield between(left, right, *(f"{sign}=" for sign in BINARY[type(op)].split()))
-            case ast.Compare(left, ops, comparators):
-                for left, op, right in zip([left, *comparators], ops, comparators, strict=False):
-                    old, *others = COMPARED[type(op)]
-                    yield from (between(left, right, old, new) for new in others)
+            case ast.Compare(first, ops, others):
+                for left, op, right in zip([first, *others], ops, others, strict=False):
+                    old, *signs = COMPARED[type(op)]
+                    yield from (between(left, right, old, new) for new in signs)
             case ast.BoolOp(op, [left, right, *_]):
                 signs = ("and", "or") if isinstance(op, ast.And) else ("or", "and")
                 yield between(left, right, *signs)

@@ -89,19 +89,6 @@ def test_planted_errors_are_killed_and_what_no_test_sees_survives(tree, capsys):
     assert "7 of 7 killed, 100.0%" in capsys.readouterr().out
 
 
-def test_a_mutant_that_deletes_the_tree_harms_no_other(tree, capsys):
-    (tree / "lib" / "runproofs" / "tiny.py").write_text(
-        "import pathlib\nimport shutil\n\n"
-        "def clean(x=1):\n    if x != 1:\n        shutil.rmtree(pathlib.Path.cwd())\n"
-    )
-    (tree / "tests" / "test_tiny.py").write_text(
-        "import pathlib\n\nfrom runproofs import tiny\n\ndef test_it():\n    tiny.clean()\n"
-        "    assert pathlib.Path('tests').exists()\n"
-    )
-    assert main(["--jobs", "1"], tree) == 0
-    assert (tree / "tests" / "test_tiny.py").exists()
-
-
 def test_a_tree_that_is_red_unchanged_is_refused(tree, capsys):
     (tree / "tests" / "test_other.py").write_text("def test_it():\n    assert False\n")
     assert main([], tree) == 2
