@@ -18,8 +18,8 @@ settings.register_profile("random", **COMMON, derandomize=False)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "book"))
 
 if not hasattr(os, "fork"):  # Windows, where what these test does not run (README)
-    collect_ignore = ["book/test_knobs.py", "book/test_runner.py", "book/test_sabotage.py"]
-    collect_ignore += ["house/test_mutants.py"]
+    forking = ("breaks", "children", "mutate_library", "mutate_pages", "page", "rounding", "sweep")
+    collect_ignore = [f"booktools/test_{name}.py" for name in forking]
 
 
 @pytest.fixture

@@ -3,7 +3,7 @@
 It is found by reading the cells, without running them:
 
 - the modules of the library that they import, directly or through others, without comments;
-- the entries and the sabotages of the claims that they check;
+- the entries and the breaks of the claims that they check;
 - the stored runs that are named there, or in a module of experiments that they reach;
 - the files that are named there by their path from the page, and modules beside the page;
 - the versions of Python and of the numeric packages, SCALE, and where the page lies.
@@ -24,11 +24,11 @@ from typing import NamedTuple
 
 import runproofs
 from runproofs import reproductions
+from runproofs.book.breaks import invitations
 from runproofs.book.experiments import RESULTS
 from runproofs.book.pages import NOT_RUN, cells
 from runproofs.book.provenance import imported_names, reached
 from runproofs.book.register import BOOK, register
-from runproofs.book.sabotage import invitations
 
 PACKAGES = ("matplotlib", "numpy", "pillow", "scikit-learn", "scipy", "sympy", "torch")
 READING = {"BOOK", "glob", "open", "os", "pathlib"}

@@ -11,7 +11,8 @@ import sys
 import tomllib
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
+from . import ROOT
+
 TESTS = {  # name: the extra of pyproject.toml that it needs, what it runs
     "agreement": ("agreement", "test_agreement.py"),  # attacks against foolbox and torchattacks
     "convex": ("convex", "test_convex.py"),  # optima against a convex solver

@@ -5,8 +5,8 @@ left out (book.css, book.js). Then the sheets get numbers and running titles, th
 an outline, and links from page to page lead to a sheet of the book.
 """
 
+import argparse
 import html
-import sys
 from collections.abc import Iterator
 from io import BytesIO
 from pathlib import Path
@@ -19,9 +19,9 @@ from pypdf.annotations import Link
 from pypdf.generic import Fit
 from sphinx_external_toc.parsing import parse_toc_yaml
 
-from booktools.browser import launched
+from . import ROOT
+from .browser import launched
 
-ROOT = Path(__file__).resolve().parents[2]
 LEFT_OUT = ("book/back/map", "book/back/library")  # made for a screen
 PAPER = {"format": "A4", "print_background": True}
 MARGIN = dict.fromkeys(("top", "bottom", "left", "right"), "20mm")
@@ -185,16 +185,15 @@ def bound(browser, printed: list[Printed], site: Path) -> PdfWriter:
     return book
 
 
-def main(root: Path = ROOT) -> int:
+def main(arguments: list[str]) -> int:
     """Print the built book as _build/book.pdf."""
-    site = root / "_build" / "html"
+    argparse.ArgumentParser("python -m booktools pdf", description=main.__doc__).parse_args(
+        arguments
+    )
+    root, site = ROOT, ROOT / "_build" / "html"
     with sync_playwright() as playwright, launched(playwright) as browser:
         book = bound(browser, print_pages(browser, site, list(pages(root))), site)
     book.compress_identical_objects()
     book.write(root / "_build" / "book.pdf")
     print(f"The book on paper: _build/book.pdf, {len(book.pages)} sheets")
     return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main(*map(Path, sys.argv[1:])))

@@ -41,7 +41,7 @@ def revalidate(one) -> bool:
     return True
 
 
-def main(arguments: list[str] | None = None) -> int:
+def main(arguments: list[str]) -> int:
     """Revalidate the named experiments, or all that are stored; 1 where one does not pass."""
     parser = argparse.ArgumentParser("python -m booktools revalidate", description=main.__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME")
@@ -49,7 +49,3 @@ def main(arguments: list[str] | None = None) -> int:
     names = parser.parse_args(arguments).names or [n for n, one in known.items() if not one.not_run]
     results = [revalidate(known[name]) for name in names]  # all, also after one that fails
     return int(not all(results))
-
-
-if __name__ == "__main__":
-    sys.exit(main())

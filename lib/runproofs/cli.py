@@ -18,9 +18,9 @@ from pathlib import Path
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # before NumPy: small matrices, one core
 
+from runproofs.book.breaks import break_library, invitations, replaced
 from runproofs.book.pages import cells, checks_in
 from runproofs.book.register import BOOK, Claim, register
-from runproofs.book.sabotage import break_library, invitations, replaced
 
 DEMO = ("thesis/lemma-2", "thesis/theorem-6", "helmbold-long/theorem-5")
 

@@ -6,9 +6,9 @@ import traceback
 import pytest
 
 from runproofs.book import claims
+from runproofs.book.breaks import Break
 from runproofs.book.claims import Check, ClaimFailed, claim
 from runproofs.book.register import BOOK, Claim, Erratum
-from runproofs.book.sabotage import Sabotage
 
 PLAIN = "thesis/equation-2.1"  # an entry without erratum
 CERTAIN = "thesis/theorem-6"  # an entry with a certain erratum
@@ -171,7 +171,7 @@ def test_an_exception_inside_the_block_keeps_its_traceback():
 
 
 def test_the_card_separates_what_holds_from_what_must_fail(monkeypatch):
-    wrong = Sabotage("source/name", "page", "drop `x` < 1", "page", "x", "")
+    wrong = Break("source/name", "page", "drop `x` < 1", "page", "x", "")
     monkeypatch.setattr(
         claims, "invitations", lambda identifier: [wrong] * (identifier == wrong[0])
     )

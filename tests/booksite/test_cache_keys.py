@@ -49,7 +49,7 @@ import json, sys
 from pathlib import Path
 from unittest.mock import patch
 from booksite import cache_keys
-from runproofs.book import register, sabotage
+from runproofs.book import breaks, register
 
 root = Path(sys.argv[1])
 assert register.BOOK == root / "book"
@@ -58,7 +58,7 @@ pages = {path.stem: path for path in register.BOOK.glob("*.md")}
 def now():
     register.beside.cache_clear()
     register.register.cache_clear()
-    sabotage.sabotages.cache_clear()
+    breaks.all_breaks.cache_clear()
     return cache_keys.keys(pages)
 
 def changed():
@@ -176,8 +176,7 @@ def test_modules_of_theory_read_no_file_and_import_nothing_by_name():
         "data.py": {"open", "os", "pathlib", "importlib"},  # HEURISTICS_DATA, scikit-learn's digits
         "reproductions/__init__.py": {"importlib", "import_module"},
     }
-    machinery = ("claims", "experiments", "knobs", "protocol", "provenance", "register", "results",
-                 "runner", "sabotage", "saboteur")  # fmt: skip
+    machinery = ("breaks", "claims", "experiments", "protocol", "provenance", "register", "results")
     skipped = {"reproductions/__main__.py", *(f"book/{name}.py" for name in machinery)}
     for path in (LIB / "runproofs").rglob("*.py"):
         name = path.relative_to(LIB / "runproofs").as_posix()

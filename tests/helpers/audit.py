@@ -23,7 +23,7 @@ sys.addaudithook(hook)
 
 import matplotlib  # noqa: E402, after the hook
 
-from runproofs.book import pages, register, sabotage  # noqa: E402
+from runproofs.book import breaks, pages, register  # noqa: E402
 
 
 class Register(dict):
@@ -42,7 +42,7 @@ class Register(dict):
         return super().items()
 
 
-entries, invitations = Register(register.register()), sabotage.invitations
+entries, invitations = Register(register.register()), breaks.invitations
 register.register = lambda: entries
 
 
@@ -51,8 +51,8 @@ def asked(claim):
     return invitations(claim)
 
 
-sabotage.invitations = asked
-sabotage.sabotages()
+breaks.invitations = asked
+breaks.all_breaks()
 seen["files"].clear()  # of what was read for the register
 
 before = set(sys.modules)

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 import yaml
-
 from booksite.launch import NOTEBOOKS
+
 from runproofs.book import provenance
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -21,9 +21,9 @@ from pathlib import Path
 from IPython.core.getipython import get_ipython
 from IPython.display import display
 
+from .breaks import invitations
 from .comparisons import Row, tolerance
 from .register import BOOK, Claim, register
-from .sabotage import invitations
 
 
 class ClaimFailed(AssertionError):

@@ -10,7 +10,7 @@ A claim is stated in a box of a page, `page.md` (`:claim: thesis/lemma-2`). The 
         kind: lemma
         uses: [thesis/equation-2.1]
         title: The explicit regularizer
-    breaks:    # wrong versions, which its check must notice (sabotage.py)
+    breaks:    # wrong versions, which its check must notice (breaks.py)
     accepted:  # of the errors that a program plants, those that no row has to see, with reasons
 
 What no box states has its `statement` there, too. An installed copy of the library carries the

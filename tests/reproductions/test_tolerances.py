@@ -1,32 +1,16 @@
-"""How far other arithmetic takes stored runs: what is measured, written down, and tolerated."""
+"""How far stored runs may end from today's: what was measured, and what is tolerated."""
 
 import numpy as np
 import pytest
 
 from helpers import stored
 from helpers.stored import PREFIXES, STORED, TIMES, apart, spreads, tolerance
-from tools import reproduce, spread
 
 # Of whole settings: an ill-conditioned method, and networks trained by attacks, which other
 # rounding leaves elsewhere. Their other arrays and their prefixes are compared more closely.
 LARGE = {("movielens-least-squares", "expected")} | {
     ("table-6-1", key) for key in ("error", "flipped", "gradient", "points")
 }
-
-
-@pytest.mark.parametrize(
-    ("array", "expected"),
-    [
-        (np.arange(9, 440, 7) / 449, 449),
-        (np.float32(np.arange(3, 895, 5) / 898), 898),
-        (np.concatenate([np.arange(5, 80) / 2010, np.sqrt(np.arange(2, 90)) / 10]), 2010),
-        (np.sqrt(np.arange(2, 90)) / 10, None),
-        (np.array([0.5, 1.5]), None),
-        (np.array([1e-5, 2.3e-5]), None),
-    ],
-)
-def test_what_an_array_has_shares_of(array, expected):
-    assert spread.shares_of(array) == expected
 
 
 def test_how_far_arrays_are_apart():
@@ -42,20 +26,6 @@ def test_how_far_arrays_are_apart():
     assert apart(found[:4], array)["entry"] == np.inf
     assert apart(np.nan_to_num(found), array)["entry"] == np.inf
     assert apart(np.array([2e-15]), np.array([1e-15]))["entry"] < 2e-6  # rounding about zero
-
-
-def off(entry, total=0.0, mean=0.0):
-    return {"entry": entry, "total": total, "mean": mean}
-
-
-def test_a_spread_is_the_largest_in_units_that_fit():
-    assert spread.of_array([(off(1 / 449), 449, 1), (off(2 / 449), 449, 1)]) == "2/449"
-    assert spread.of_array([(off(2), 1, 700), (off(0), 1, 700)]) == "2/1"
-    assert spread.of_array([(off(3e-9), None, 1), (off(1.23e-8), None, 1)]) == 1.2e-8
-    chaotic = [(off(0.3, 0.02, 0.01), 449, 1), (off(0.1, 0.03, 0.001), 449, 1)]
-    assert spread.of_array(chaotic) == {"total": 0.03, "mean": 0.01}
-    runs = [["72.1 ± 1.4", "5"], ["72.1 ± 2.1", "5"], ["73.9 ± 1.4", "6"]]
-    assert spread.of_tables(runs) == {"numbers": 0.024, "errors": 0.33}
 
 
 def test_what_is_tolerated(monkeypatch):
@@ -94,6 +64,3 @@ def test_no_tolerance_is_as_large_as_the_answer():
 def test_the_prefix_of_every_run_was_measured():
     assert set(spreads()["runs"]) == set(STORED) == set(PREFIXES)
     assert all("prefix" in parts for parts in spreads()["runs"].values())
-    pages = {path.relative_to(spread.BOOK).with_suffix("").as_posix() for path in spread.TABLES}
-    assert set(spreads()["tables"]) == pages
-    assert all(set(of) == set(reproduce.EXACT) for of in spreads()["tables"].values())

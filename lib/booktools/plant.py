@@ -1,15 +1,11 @@
-"""Plants one error in the functions of the library, in this process: what `errors.py` makes.
-
-Each error is a tuple of plain values: the name of one of the functions `plant_...` below and its
-arguments. A function is changed in place, so that whoever imported it has the changed one.
-"""
+"""Plants one error in a function of the library, in this process, for whoever imported it."""
 
 import copy
 import importlib
 import inspect
 import pkgutil
 import types
-from contextlib import suppress
+from contextlib import nullcontext
 from fractions import Fraction
 from functools import cache
 from numbers import Integral, Number
@@ -21,12 +17,10 @@ import torch
 from torch.overrides import TorchFunctionMode
 
 import runproofs
+from runproofs.book.breaks import change
 
 LIBRARY = Path(runproofs.__file__).parent
 LOAD = "book.results.load"  # the one function of the book's own tools that gives numbers
-
-
-# The functions ------------------------------------------------------------------------------------
 
 
 class Known(NamedTuple):
@@ -41,7 +35,8 @@ class Known(NamedTuple):
 def functions() -> dict[types.CodeType, Known]:
     """The functions and methods of the library, by the code that their frames have.
 
-    Without generators, and without those that have free variables, as `super()` is one.
+    Without generators, whose result is not what they yield, and without those that have free
+    variables, as `super()` is one: the code that is planted has none.
     """
     found = {}
 
@@ -50,8 +45,8 @@ def functions() -> dict[types.CodeType, Known]:
         if (
             inspect.isfunction(bare)
             and Path(bare.__code__.co_filename).is_relative_to(LIBRARY)
-            and not inspect.isgeneratorfunction(bare)  # what they yield is not their result
-            and not bare.__code__.co_freevars  # the code that is planted has none
+            and not inspect.isgeneratorfunction(bare)
+            and not bare.__code__.co_freevars
         ):
             found.setdefault(bare.__code__, Known(name, bare, value))
 
@@ -74,7 +69,7 @@ def named(name: str) -> Known:
     return next(known for known in functions().values() if known.name == name)
 
 
-def wrap(name: str, changed) -> None:
+def plant(name: str, changed) -> None:
     """Make every call of a function one of `changed(call, arguments)`; call() goes on with them."""
     _, bare, outer = named(name)
     inner = types.FunctionType(
@@ -89,14 +84,8 @@ def wrap(name: str, changed) -> None:
         return changed(lambda: inner(*bound.args, **bound.kwargs), bound.arguments)
 
     bare.__globals__["_planted"] = planted
-    bare.__code__ = (lambda *args, **kwargs: _planted(*args, **kwargs)).__code__  # noqa: F821
+    change(outer, (lambda *args, **kwargs: _planted(*args, **kwargs)).__code__)  # noqa: F821
     bare.__defaults__ = bare.__kwdefaults__ = None
-    forget(outer)
-
-
-def forget(outer) -> None:
-    if hasattr(outer, "cache_clear"):
-        outer.cache_clear()
 
 
 # Values -------------------------------------------------------------------------------------------
@@ -121,10 +110,6 @@ def floating(x) -> bool:
     return scalar(x) and not isinstance(x, Integral)
 
 
-def as_numpy(x) -> np.ndarray:
-    return np.asarray(x.detach().cpu() if isinstance(x, torch.Tensor) else x)
-
-
 def at(x, path, change):
     """A copy of x with the part at the path changed: in tuples, lists and dictionaries."""
     if not path:
@@ -145,11 +130,16 @@ def times(x, factor: Fraction):
 
 def power(x, exponent: float):
     """A positive x to a power, of the same kind and on the same side of 1."""
+    if not x > 0:
+        return x
     if isinstance(x, Integral):
         return type(x)(max(round(float(x) ** exponent), 1))
     if isinstance(x, Fraction):
         return Fraction(float(x) ** exponent).limit_denominator(97)
     return type(x)(x**exponent)
+
+
+# Coins --------------------------------------------------------------------------------------------
 
 
 class Heads(np.random.Generator):
@@ -188,7 +178,7 @@ DRAWS = {torch.rand, torch.randn, torch.randint, torch.randperm, torch.bernoulli
 
 
 class TorchCoins(TorchFunctionMode):
-    """The same for torch's draws: all heads, or for ever what comes first from the given state."""
+    """The same for torch's draws: all Heads, or, Frozen, what comes first from the given state."""
 
     def __init__(self, kind, state):
         super().__init__()
@@ -197,144 +187,110 @@ class TorchCoins(TorchFunctionMode):
     def __torch_function__(self, function, types, args=(), kwargs=None):
         kwargs = kwargs or {}
         drawn = function in DRAWS and kwargs.get("generator") is not None
-        if drawn and self.kind == "Frozen":
+        if drawn and self.kind is Frozen:
             kwargs["generator"].set_state(self.state)
         found = function(*args, **kwargs)
-        if drawn and self.kind == "Heads" and function in HEADS:
+        if drawn and self.kind is Heads and function in HEADS:
             found = HEADS[function](found)
         return found
 
 
-# What is planted ----------------------------------------------------------------------------------
+# Changes: what `plant` makes of each call ---------------------------------------------------------
 
 
-def plant(kind: str, *rest) -> None:
-    """Make the error in this process, from now on: `plant_kind(*rest)`."""
-    globals()[f"plant_{kind}"](*rest)
+def result(changed):
+    """changed(what it returns, arguments)."""
+    return lambda call, arguments: changed(call(), arguments)
 
 
-def plant_result(name, path, factor):
-    """A part of what the function returns, times a number."""
+def scaled(path, factor):
+    """A part of the result, times a number."""
 
-    def changed(call, arguments):
-        result = call()
-        with suppress(KeyError, IndexError, TypeError):  # a result of another form
-            return at(result, path, lambda x: times(x, factor))
-        return result
+    def part(found, _):
+        try:
+            return at(found, path, lambda x: times(x, factor))
+        except (KeyError, IndexError, TypeError):  # a result of another form
+            return found
 
-    wrap(name, changed)
+    return result(part)
 
 
-def plant_stored(run, key, change, value):
-    """An array of a stored run times a number, or an axis of it, its arms, from the end."""
+def stored(run, key, changed):
+    """An array of a stored run, changed."""
 
-    def changed(call, arguments):
-        result = call()
+    def loaded(found, arguments):
         if arguments["path"].stem == run:
-            result[key] = result[key] * value if change == "times" else np.flip(result[key], value)
-        return result
+            found[key] = changed(found[key])
+        return found
 
-    wrap(LOAD, changed)
-
-
-def plant_negated(name):
-    wrap(name, lambda call, arguments: not call())
+    return result(loaded)
 
 
-def plant_identity(name, argument):
+def given(name):
     """What it was given, where that has the form of what it would return."""
 
-    def changed(call, arguments):
-        result, given = call(), arguments[argument]
-        return given if getattr(given, "shape", 0) == getattr(result, "shape", 1) else result
+    def same(found, arguments):
+        x = arguments[name]
+        return x if getattr(x, "shape", 0) == getattr(found, "shape", 1) else found
 
-    wrap(name, changed)
+    return result(same)
 
 
-def plant_frozen(name, argument):
+def argument(name, changed):
+    """The function gets changed(x) in place of an argument x."""
+
+    def called(call, arguments):
+        arguments[name] = changed(arguments[name])
+        return call()
+
+    return called
+
+
+def frozen(name):
     """An argument keeps its first value, of an array the first one of each shape."""
     first = {}
-
-    def changed(call, arguments):
-        x = arguments[argument]
-        arguments[argument] = first.setdefault(getattr(x, "shape", None), copy.copy(x))
-        return call()
-
-    wrap(name, changed)
+    return argument(name, lambda x: first.setdefault(getattr(x, "shape", None), copy.copy(x)))
 
 
-def plant_argument(name, argument, change, value):
-    """A scalar argument to a power, times a number, or set to one."""
-
-    def changed(call, arguments):
-        x = arguments[argument]
-        if scalar(x) and (change != "power" or x > 0):
-            of = {"power": power, "times": lambda x, v: x * v, "set": lambda x, v: type(x)(v)}
-            arguments[argument] = of[change](x, value)
-        return call()
-
-    wrap(name, changed)
-
-
-def plant_exchanged(name, one, other):
-    def changed(call, arguments):
+def exchanged(one, other):
+    def called(call, arguments):
         arguments[one], arguments[other] = arguments[other], arguments[one]
         return call()
 
-    wrap(name, changed)
+    return called
 
 
-def plant_coins(name, argument, kind):
+def coins(name, kind):
     """The random source is `Heads`, or for all calls the first one, `Frozen`."""
     made = []
 
-    def changed(call, arguments):
-        source = arguments[argument]
+    def called(call, arguments):
+        source, mode = arguments[name], nullcontext()
         if isinstance(source, np.random.Generator | Integral):
-            seeded = np.random.default_rng(source).bit_generator
-            if kind == "Heads":  # what is no coin is drawn as before
-                arguments[argument] = Heads(seeded)
-            else:
-                made[:] = made or [Frozen(seeded)]
-                arguments[argument] = made[0]
+            drawing = kind(np.random.default_rng(source).bit_generator)
+            made[:] = made if made and kind is Frozen else [drawing]
+            arguments[name] = made[0]
         elif isinstance(source, torch.Generator):
             made[:] = made or [source.get_state()]
-            with TorchCoins(kind, made[0]):
-                return call()
-        return call()
+            mode = TorchCoins(kind, made[0])
+        with mode:
+            return call()
 
-    wrap(name, changed)
+    return called
 
 
-def plant_late(name, argument):
+def late(name):
     """The observer sees the state of one call before; the first one twice."""
 
-    def changed(call, arguments):
-        observe, before = arguments[argument], []
+    def shown(observe):
+        before = []
 
-        def shown(*args):
+        def observed(*args):
             now = copy.deepcopy(args)
             then, before[:] = (before or [now])[0], [now]
             return observe(*(a if isinstance(a, Integral) else b
                              for a, b in zip(args, then, strict=True)))  # fmt: skip
 
-        if callable(observe):
-            arguments[argument] = shown
-        return call()
+        return observed if callable(observe) else observe
 
-    wrap(name, changed)
-
-
-def plant_mutant(name, source):
-    """The function as it is in a changed source of its module."""
-    _, bare, outer = named(name)
-
-    def codes(code):
-        yield code
-        for constant in code.co_consts:
-            if isinstance(constant, types.CodeType):
-                yield from codes(constant)
-
-    everything = codes(compile(source, bare.__code__.co_filename, "exec"))
-    bare.__code__ = next(c for c in everything if c.co_qualname == bare.__code__.co_qualname)
-    forget(outer)
+    return argument(name, shown)

@@ -1,0 +1,112 @@
+"""Style of the code cells of the book and of the course: ruff's rules and format; --fix mends.
+
+And no row of a card compares an expression with itself.
+
+Ruff knows notebooks: it sorts the imports of a cell by themselves, looks for their uses on the
+whole page, and lets the last line of a cell be its output. So each page becomes one for a moment.
+"""
+
+import argparse
+import ast
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+from runproofs.book.pages import cells, with_code
+
+from . import ROOT
+
+# Imports stand where they are first needed, and white space at the end of a cell is ours.
+CHECK = ["check", "--extend-ignore", "E402,W391"]
+FORMAT = ["format", "--config", "format.skip-magic-trailing-comma = true"]
+SIDES = {"expected", "upper", "other", "target", "right", "bound"}  # second sides of a row
+WIDTHS = {
+    "book": 88,  # what fits beside the table of contents
+    "coursework": 100,  # an assignment is a notebook, and has the window to itself
+    "tests": 88,  # the pages of the small book
+}
+
+
+def ruff(*arguments) -> str:
+    """What ruff prints, with the settings of the library."""
+    command = [sys.executable, "-m", "ruff", *arguments, "--config", "pyproject.toml"]
+    result = subprocess.run(command, cwd=ROOT, text=True, capture_output=True, check=False)
+    if result.returncode > 1 and arguments[0] == "check":  # which reports syntax errors with 1
+        sys.exit(result.stderr)
+    return result.stdout
+
+
+def as_notebook(page: str) -> str:
+    """The code cells of the page as a notebook."""
+    empty = {"cell_type": "code", "execution_count": None, "metadata": {}, "outputs": []}
+    code = [{**empty, "source": cell.code.removesuffix("\n")} for cell in cells(page)]
+    metadata = {"language_info": {"name": "python"}}
+    notebook = {"cells": code, "metadata": metadata, "nbformat": 4, "nbformat_minor": 4}
+    return json.dumps(notebook)
+
+
+def with_themselves(page: str) -> Iterator[int]:
+    """The lines of `check(...).method(a, b)` whose a and b are the same expression."""
+    for cell in cells(page):
+        with suppress(SyntaxError):  # which ruff reports
+            for node in ast.walk(ast.parse(cell.code)):
+                match node:
+                    case ast.Call(func=ast.Attribute(value=ast.Call(func=ast.Name("check")))):
+                        named = [word.value for word in node.keywords if word.arg in SIDES]
+                        sides = [ast.dump(side) for side in [*node.args[:2], *named]]
+                        if len(set(sides)) < len(sides):
+                            yield cell.line + node.lineno - 1
+
+
+def pages_in(folder: Path) -> list[Path]:
+    return [p for p in sorted(folder.rglob("*.md")) if ".ipynb_checkpoints" not in p.parts]
+
+
+def lint(pages: list[Path], width: int = WIDTHS["book"], fix: bool = False) -> list[str]:
+    """What is wrong with the cells of the pages, one line each; with fix, what ruff cannot mend."""
+    if not pages:  # ruff would take every file of the project
+        sys.exit("There is no page.")
+    found = []
+    with tempfile.TemporaryDirectory() as temporary:
+        where = Path(temporary).resolve()
+        notebooks = {where / f"{k}.ipynb": page for k, page in enumerate(pages)}
+        texts = {page: page.read_text("utf-8") for page in pages}
+        for notebook, page in notebooks.items():
+            notebook.write_text(as_notebook(texts[page]), "utf-8")
+        for item in json.loads(ruff(*CHECK, *["--fix"] * fix, "--output-format=json", *notebooks)):
+            page, place = notebooks[Path(item["filename"])], item["location"]
+            line = cells(texts[page])[item["cell"] - 1].line + place["row"] - 1
+            found.append((page, line, f"{place['column']}: {item['code']} {item['message']}"))
+        ruff(*FORMAT, f"--line-length={width}", *notebooks)
+        for notebook, page in notebooks.items():
+            for line in with_themselves(texts[page]):
+                found.append((page, line, " the row compares an expression with itself"))
+            better = [
+                "".join(c["source"]) for c in json.loads(notebook.read_text("utf-8"))["cells"]
+            ]
+            if fix:
+                text = with_code(texts[page], [code + "\n" * bool(code) for code in better])
+                if text != texts[page]:
+                    page.write_text(text, "utf-8")
+                continue
+            for cell, code in zip(cells(texts[page]), better, strict=True):
+                if cell.code.removesuffix("\n") != code:
+                    found.append((page, cell.line, " the cell is not formatted; --fix formats it"))
+    return [f"{os.path.relpath(page, ROOT)}:{line}:{text}" for page, line, text in sorted(found)]
+
+
+def main(arguments: list[str]) -> int:
+    """Lint the cells of all pages; 1 if something is wrong."""
+    parser = argparse.ArgumentParser("python -m booktools lint", description=main.__doc__)
+    parser.add_argument("--fix", action="store_true", help="mend what ruff can")
+    fix = parser.parse_args(arguments).fix
+    found = []
+    for folder, width in WIDTHS.items():
+        found += lint(pages_in(ROOT / folder), width, fix)
+    print("\n".join(found), end="\n" * bool(found))
+    return int(bool(found))

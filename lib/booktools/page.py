@@ -1,0 +1,58 @@
+"""All that can be known of a page in a minute, before it is published.
+
+The page runs once as it is and once with each of its breaks, at both ends of its parameters and
+each cell a second time, and with its last bits moved; its cells are linted, and what is missing or
+too long is said.
+"""
+
+import argparse
+import json
+import os
+import time
+
+from runproofs.book.breaks import all_breaks
+
+from . import breaks, rounding, sweep
+from .children import concluded, in_child, name_of, paths_of
+from .lint import lint
+
+LINES, ROWS = 40, 12  # that a cell with a card, and a card, may have
+
+
+def judged(path, jobs: int) -> list[str]:
+    """What is wrong with a page, in sentences."""
+    name = name_of(path)
+
+    def run():
+        mine = [wrong for wrong in all_breaks() if wrong.page == name]
+        wrong, seen, page = breaks.check(path, mine, jobs)
+        cards = [(check.claim.id, len(check.rows)) for check in page.checks]
+        return wrong, seen, cards, rounding.summary(page), page.cells
+
+    wrong = lint([path])
+    failed, seen, cards, summary, cells = in_child(run)
+    print("\n".join(seen), flush=True)
+    wrong += failed + breaks.missing([claim for claim, _ in cards])
+    wrong += [f"{name}: {claim} has {n} rows, more than {ROWS}." for claim, n in cards if n > ROWS]
+    for cell in cells:
+        count = len(cell.code.splitlines())
+        if "with claim(" in cell.code and count > LINES:
+            wrong.append(f"{name}:{cell.line} the cell has {count} lines, more than {LINES}.")
+    wrong += sweep.check([path], jobs)
+    moved = json.loads(json.dumps(summary)), *rounding.measured("as found", 1, 1, [path])
+    wrong += [f"{name}:{line}, last bits moved: {what}" for line, what in moved[1]["red"]]
+    return wrong + rounding.fragile(moved)
+
+
+def main(arguments: list[str]) -> int:
+    """Judge pages; 1 if something is wrong."""
+    parser = argparse.ArgumentParser("python -m booktools page", description=main.__doc__)
+    parser.add_argument("pages", nargs="+", help="such as book/ch2_shallow_linear/index.md")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="children at a time")
+    options = parser.parse_args(arguments)
+    found = []
+    for path in paths_of(options.pages):
+        start = time.perf_counter()
+        found += judged(path, options.jobs)
+        print(f"{name_of(path)}: {time.perf_counter() - start:.0f} s", flush=True)
+    return concluded(found, "All is green.")
