@@ -1,0 +1,1 @@
+"""Instances on which pages check their claims."""
