@@ -65,7 +65,7 @@ def sentence(text: str) -> str:
 
 
 class AsPrinted(back_matter.FromRegister):
-    """A box with the errors in print of these claims: what is printed, what is wrong, what is right.
+    """A box with the errors in print of these claims: what is wrong, and what is right.
 
     The evidence stands on the page *Errata*. An error for those that the register does not have.
     """

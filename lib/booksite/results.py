@@ -1,19 +1,16 @@
 """The directive `results`: what a source proves and shows in one of its parts, in one table.
 
 Each line is made from the register: the number in the source, what it says, whether it holds as it
-is printed, and the page that states it. The verdict on a figure, a table or an experiment is that
-of the scoreboard, which is read, not run.
+is printed, and the page that states it. The role `verdict` is the word on a figure, a table or an
+experiment: {verdict}`thesis/figure-2-3`, or {verdict}`thesis/figure-2-3 2` for the second word.
 """
 
-import ast
-from functools import cache
 from html import escape
 
 from docutils import nodes
-from sphinx.util.docutils import SphinxDirective
+from sphinx.util.docutils import SphinxDirective, SphinxRole
 
-from runproofs.book.pages import cells
-from runproofs.book.register import BOOK, Claim, register
+from runproofs.book.register import Claim, register
 
 from .ledger import has_slip
 from .markup import ERRATA, address, inline
@@ -30,27 +27,14 @@ SLIPS = {
 }
 
 
-@cache
-def on_scoreboard(path=BOOK / "back" / "scoreboard.md") -> dict[str, list[str]]:
-    """The verdicts on each claim, in the order of the scoreboard's calls of `score` and `card`."""
-    found = {}
-    program = "\n".join(cell.code for cell in cells(path.read_text("utf-8")))
-    for node in ast.parse(program).body:
-        match node:
-            case ast.Expr(ast.Call(ast.Name("score" | "card"), [claim, _, _, _, verdict, *_])):
-                found.setdefault(claim.value, []).append(verdict.value)
-    return found
-
-
 def verdict(entry: Claim) -> tuple[str, str, str]:
     """The word on a claim, and the page and the place that say why; empty where its page does.
 
     >>> verdict(register()["thesis/corollary-4"])
     ('holds', '', '')
     """
-    if entry.id in on_scoreboard():
-        told = list(dict.fromkeys(on_scoreboard()[entry.id]))
-        return "in parts: " * (len(told) > 1) + ", ".join(told), SCOREBOARD, ""
+    if words := list(dict.fromkeys(entry.verdicts)):
+        return "in parts: " * (len(words) > 1) + ", ".join(words), SCOREBOARD, ""
     if not has_slip(entry):
         return "shown" if entry.kind in SHOWN else "holds", "", ""
     slip = entry.erratum
@@ -63,6 +47,19 @@ def listed(chapter: str) -> list[Claim]:
     return [entry for entry in register().values()
             if entry.chapter == chapter and entry.source != "beyond"
             and entry.status == "checked" and entry.kind in PROVED | SHOWN]  # fmt: skip
+
+
+class VerdictRole(SphinxRole):
+    """The word on what a source says of a figure: of the first thing, unless a number follows."""
+
+    def run(self):
+        claim, _, number = self.text.partition(" ")
+        try:
+            word = register()[claim].verdicts[int(number or 1) - 1]
+        except (KeyError, IndexError, ValueError):
+            message = self.inliner.reporter.error(f"No verdict {self.text!r}.", line=self.lineno)
+            return [], [message]
+        return [nodes.Text("reproduced " * (word == "with a qualification") + word)], []
 
 
 class result_table(nodes.Element):
@@ -108,4 +105,5 @@ def table(app, document: str, chapter: str) -> str:
 def setup(app):
     app.add_node(result_table)
     app.add_directive("results", Results)
+    app.add_role("verdict", VerdictRole())
     app.connect("doctree-resolved", show)

@@ -1,4 +1,4 @@
-"""The modules import in one order, the commands start anywhere, and only what passed is published."""
+"""Modules import in one order, commands start anywhere, and only what passed is published."""
 
 import ast
 import os

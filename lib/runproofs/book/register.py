@@ -71,7 +71,8 @@ class Claim(NamedTuple):
     """One entry of the register.
 
     `uses` are the ids of the claims on which its statement or its proof rests; `mentions`, those
-    that the proof names and does not use. `told`: the words of what no box states.
+    that the proof names and does not use. `told`: the words of what no box states. `verdicts`, of a
+    figure, a table or an experiment: on each thing that the source says of it.
     """
 
     id: str
@@ -84,6 +85,7 @@ class Claim(NamedTuple):
     uses: tuple[str, ...] = ()
     mentions: tuple[str, ...] = ()
     told: str = ""
+    verdicts: tuple[str, ...] = ()
 
     @property
     def slug(self) -> str:
@@ -196,7 +198,7 @@ def _entries(page: str, listed: dict) -> Iterator[Claim]:
             raise ValueError(f"{page}.yml: {name}: claims belong to a chapter or a companion.")
         erratum = Erratum(**fields["erratum"]) if "erratum" in fields else None
         told = fields.get("statement", "")
-        lists = {key: tuple(fields.get(key, ())) for key in ("uses", "mentions")}
+        lists = {key: tuple(fields.get(key, ())) for key in ("uses", "mentions", "verdicts")}
         words = {key: fields[key] for key in ("number", "section", "kind", "title")}
         yield Claim(name, **words, **lists, erratum=erratum, chapter=chapter, told=told)
 
