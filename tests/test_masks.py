@@ -26,14 +26,12 @@ def test_expectation_of_a_product_of_masks(r, theta):
     # E prod_i (1 + b_i) = (1 + theta)^r, by independence
     product = expectation(lambda b: np.prod(1 + b), r, theta)
     assert product == pytest.approx((1 + theta) ** r, rel=1e-12)
-    assert expectation(np.diag, r, theta).shape == (r, r)
 
 
 @given(st.integers(1, 8), st.fractions(0, 1).filter(bool))
 def test_masks_in_fractions_are_exact(r, theta):
     b, p = all_masks(r, theta)
-    assert b.shape == (2**r, r)
-    assert p.shape == (2**r,)
+    assert b.shape == (*p.shape, r) == (2**r, r)
     expected = {
         mask: math.prod(theta if kept else 1 - theta for kept in mask)
         for mask in product((0, 1), repeat=r)
@@ -42,16 +40,11 @@ def test_masks_in_fractions_are_exact(r, theta):
     assert all(type(q) is Fraction for q in p)
     assert all(type(kept) is int for kept in b.ravel())
     assert sum(p) == 1
+    order = (b << np.arange(r)).sum(1)
+    np.testing.assert_array_equal(order, np.arange(2**r))
     # absolutely: where theta is nearly 1, a float loses digits of 1 - theta
     np.testing.assert_allclose(all_masks(r, float(theta))[1], p.astype(float), rtol=0, atol=1e-14)
     np.testing.assert_array_equal(all_masks(r, float(theta))[0], b.astype(float))
-
-
-def test_masks_come_in_binary_order():
-    b, p = all_masks(3, 0.25)
-    np.testing.assert_array_equal(b[[1, 6]], [[1, 0, 0], [0, 1, 1]])
-    np.testing.assert_allclose(p[[1, 6]], [0.25 * 0.75**2, 0.75 * 0.25**2], rtol=1e-15)
-    assert b.dtype == p.dtype == np.float64
 
 
 @given(st.integers(1, 6), st.fractions(0, 1).filter(bool))
@@ -64,9 +57,7 @@ def test_expectations_in_fractions_are_exact(r, theta):
         assert pairs[i, j] == (theta if i == j else theta**2)
         assert isinstance(pairs[i, j], Fraction)
     lam = (1 - theta) / theta
-    variance = expectation(lambda b: (b[0] / theta - 1) ** 2, r, theta)
-    assert variance == lam
-    assert isinstance(variance, Fraction)
+    assert expectation(lambda b: (b[0] / theta - 1) ** 2, r, theta) == lam
 
 
 @given(st.integers(1, 8), st.booleans(), seeds)
@@ -83,9 +74,6 @@ def test_enumerated_loss_is_the_closed_form(d2, d0, r, theta, seed):
     X = isotropic_law(d0, rng)
     enumerated = objective_by_enumeration(U, V, X, X @ M.T, theta)
     lam = (1 - theta) / theta
-    by_hand = np.linalg.norm(M - U @ V.T) ** 2
-    by_hand += lam * sum(u @ u * (v @ v) for u, v in zip(U.T, V.T, strict=True))
-    assert enumerated == pytest.approx(by_hand, rel=1e-11)
     assert enumerated == pytest.approx(objective(U, V, M, lam), rel=1e-11)
 
 
@@ -99,8 +87,6 @@ def test_enumeration_in_several_chunks(r, n):
     # E ||y - W x||^2 for any pairs: the residual of the mean network, and what its masks add
     expected = ((Y - X @ V @ U.T) ** 2).sum() / n + shallow.regularizer(U, V, lam, C)
     assert objective_by_enumeration(U, V, X, Y, 0.7) == pytest.approx(expected, rel=1e-11)
-    if r == 1:
-        assert objective_by_enumeration(U, V, X, Y, Fraction(7, 10)) == pytest.approx(expected)
 
 
 U, V = np.ones((2, 3)), np.ones((4, 3))
@@ -108,22 +94,13 @@ U, V = np.ones((2, 3)), np.ones((4, 3))
 
 test_bad_arguments_are_named = refusals(
     (lambda: all_masks(0, 0.5), "r must be an integer that is at least 1"),
-    (lambda: all_masks(2.0, 0.5), "r must be an integer"),
     (lambda: all_masks(21, 0.5), "at most 20"),
-    (lambda: all_signs(0), "n must be an integer that is at least 1"),
     (lambda: all_signs(21), "n must be an integer .* at most 20, to list all"),
     (lambda: all_masks(2, 0), "theta must be a keep probability"),
     (lambda: all_masks(2, 1.5), "theta must be a keep probability"),
-    (lambda: all_masks(2, Fraction(0)), "theta must be .* it was 0"),
     (lambda: all_masks(2, 1 + Fraction(1, 10**20)), "theta must be a keep probability"),
-    (
-        lambda: all_masks(2, "0.5"),
-        "theta must be a keep probability .* not an array of real numbers",
-    ),
-    (lambda: expectation(np.sum, 2, math.nan), "theta must have finite entries"),
     (lambda: isotropic_law(0), "d must be an integer"),
     (lambda: objective_by_enumeration(U, V, np.ones((1, 5)), np.ones((1, 2)), 0.5), "X must"),
-    (lambda: objective_by_enumeration(U, V, np.ones((0, 4)), np.ones((0, 2)), 0.5), "X must"),
     (lambda: objective_by_enumeration(U, V, np.ones((1, 4)), np.ones((2, 2)), 0.5), "Y must"),
     (lambda: objective_by_enumeration(U, V[:, :2], np.ones((1, 4)), U, 0.5), "U and V"),
     (lambda: objective_by_enumeration(U, V, np.ones((1, 4)), np.ones((1, 2)), 0), "theta"),

@@ -63,8 +63,6 @@ NAMES = {
     "empirical_complexity": "bounds.rademacher.empirical_complexity",
 }
 
-__all__ = ["NAMES", "__version__", *NAMES]
-
 
 def __getattr__(name: str):
     if name not in NAMES:

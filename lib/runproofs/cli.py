@@ -141,18 +141,23 @@ def described(entry: Claim) -> dict:
     }  # fmt: skip
 
 
+def plain(text: str) -> str:
+    """Markdown without the roles of the pages: {ref}`words <label>` becomes words."""
+    return re.sub(r"\{[\w:-]+\}`(?:([^`<]+?) *<[^`>]*>|([^`]*))`", r"\1\2", text.strip())
+
+
 def show(options) -> int:
     if options.id not in register():
         raise SystemExit(unknown(options.id, register()))
     entry = register()[options.id]
     page = next((page for page, claims in checking_pages().items() if entry.id in claims), "")
-    print(f"{entry.name}: {entry.title}\n\n{entry.statement.strip()}\n")
+    print(f"{entry.name}: {entry.title}\n\n{plain(entry.statement)}\n")
     if entry.uses:
         print("Rests on: " + ", ".join(entry.uses))
     if entry.erratum:
-        print(f"As printed ({entry.erratum.grade}): {entry.erratum.printed.strip()}")
-        print(f"Problem: {entry.erratum.problem.strip()}")
-        print(f"Correction: {entry.erratum.corrected.strip()}")
+        print(f"As printed ({entry.erratum.grade}): {plain(entry.erratum.printed)}")
+        print(f"Problem: {plain(entry.erratum.problem)}")
+        print(f"Correction: {plain(entry.erratum.corrected)}")
     if page:
         print(f"Checked on the page {page}: runproofs check {entry.id}")
         for k, way in enumerate(invitations(entry.id), 1):
@@ -288,4 +293,8 @@ def main(arguments: list[str] | None = None) -> int:
         if hasattr(stream, "reconfigure"):  # a console that lacks a sign shows another
             stream.reconfigure(errors="replace")
     options = parser().parse_args(arguments)
-    return options.run(options)
+    try:
+        return options.run(options)
+    except BrokenPipeError:  # the reader of our output has left: `runproofs list | head`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1

@@ -1,7 +1,6 @@
 """Attacks on torch models against closed forms, plain loops and the NumPy `margin_attacks`."""
 
 import math
-from functools import partial
 
 import numpy as np
 import pytest
@@ -18,9 +17,6 @@ from runproofs.training import step_decay
 BINARY = two_layer.TwoLayerNetwork(
     *(np.random.default_rng(0).standard_normal(s) for s in ((6, 20), 6)), 0
 )
-
-
-# ---------------------------------------------------------------- losses
 
 
 @given(st.lists(st.floats(-20, 20), min_size=2, max_size=5), st.integers(0, 4))
@@ -58,9 +54,6 @@ def test_gradients_of_the_losses_are_those_of_finite_differences(loss):
     f.requires_grad_()
     y = torch.tensor([0, 1, 2, 0])
     assert torch.autograd.gradcheck(lambda f: attacks.LOSSES[loss](f, y), f)
-
-
-# ---------------------------------------------------------------- single steps, closed forms
 
 
 def test_fgsm_is_one_step_of_the_sign():
@@ -124,9 +117,6 @@ def test_raw_l2_pgd_is_algorithm_5(loss):
     np.testing.assert_allclose(ours.numpy(), theirs.point, atol=1e-12)
 
 
-# ---------------------------------------------------------------- balls, boxes, starts
-
-
 @pytest.mark.parametrize("norm", NORMS)
 @pytest.mark.parametrize("normalize", [False, True])
 @pytest.mark.parametrize("random_start", [False, True])
@@ -164,36 +154,24 @@ def test_random_starts_are_uniform_in_the_ball_and_repeat():
         assert (u - x).mean(0).abs().max() < 0.02
 
 
-def test_best_iterate_is_never_worse_than_the_last_or_the_start():
+def test_best_iterate_is_the_best_of_the_start_and_the_visited_points():
+    """Of `all_targets`: along both losses f_j - f_y, j = y + shift modulo 3."""
     model, (x, y) = mlp(3), batch(200)
+    rows = torch.arange(200)
     options = {"norm": 2, "eps": 0.5, "step_size": 400, "steps": 6}
-    last = attacks.margin(model(attacks.pgd(model, x, y, **options)), y)
-    best = attacks.margin(model(attacks.pgd(model, x, y, best_iterate=True, **options)), y)
-    assert (best <= torch.minimum(last, attacks.margin(model(x), y))).all()
-    assert (best < last - 1e-3).any()
-    every = attacks.margin(model(attacks.all_targets(model, x, y, **options)), y)
-    visited = [
-        attacks.margin(
-            model(attacks.pgd(model, x, y, **options | {"steps": steps, "loss": loss})), y
-        )
-        for steps in range(1, 7)
-        for loss in (partial(gap, 1), partial(gap, 2))
+
+    def least(attack=attacks.pgd, **change):
+        return attacks.margin(model(attack(model, x, y, **options | change)), y)
+
+    def visited(loss):
+        start = attacks.margin(model(x), y)
+        after = [least(steps=steps, loss=loss) for steps in range(1, 7)]
+        return torch.stack([start, *after]).amin(0)
+
+    best = least(best_iterate=True)
+    torch.testing.assert_close(best, visited("ce"))
+    assert (best < least() - 1e-3).any()
+    targets = [
+        visited(lambda f, y, shift=shift: f[rows, (y + shift) % 3] - f[rows, y]) for shift in (1, 2)
     ]
-    torch.testing.assert_close(every, torch.stack([attacks.margin(model(x), y), *visited]).amin(0))
-
-
-def gap(shift, logits, y):
-    """f_j - f_y for the class j = y + shift, modulo 3."""
-    rows = torch.arange(len(y))
-    return logits[rows, (y + shift) % 3] - logits[rows, y]
-
-
-def test_attacks_leave_the_model_alone():
-    model, (x, y) = mlp(3), batch(4)
-    before, original = [p.clone() for p in model.parameters()], x.clone()
-    attacks.bim(model, x, y, eps=0.1, step_size=0.05, steps=3)
-    assert all(torch.equal(p, q) for p, q in zip(model.parameters(), before, strict=True))
-    assert all(p.grad is None for p in model.parameters())
-    assert model.training
-    assert torch.equal(x, original)
-    assert not x.requires_grad
+    torch.testing.assert_close(least(attacks.all_targets), torch.minimum(*targets))

@@ -11,25 +11,27 @@ from helpers.refusals import refusals
 from runproofs.adversarial import attacks
 
 
-@pytest.mark.parametrize("norm", NORMS)
-@pytest.mark.parametrize("best_iterate", [False, True])
-def test_attacks_need_no_grad_mode_and_leave_no_graph(norm, best_iterate):
+def test_attacks_need_no_grad_mode_and_leave_no_graph_and_no_gradient():
     model, (x, y) = mlp(3), batch(6)
-    options = {"norm": norm, "eps": 0.2, "step_size": 0.1, "steps": 3, "best_iterate": best_iterate}
+    options = {"norm": 2, "eps": 0.2, "step_size": 0.1, "steps": 3, "best_iterate": True}
+    before = [p.clone() for p in model.parameters()]
     expected = attacks.pgd(model, x, y, **options)
     with torch.no_grad():
         quiet = attacks.pgd(model, x, y, **options)
-        every = attacks.all_targets(model, x, y, norm=norm, eps=0.2, step_size=0.1, steps=3)
+        every = attacks.all_targets(model, x, y, **GOOD)
         assert not torch.is_grad_enabled()
     tracked = x.clone().requires_grad_()
     noisy = attacks.pgd(model, tracked, y, **options)
     for found in (quiet, noisy, every, attacks.fgsm(model, tracked, y, eps=0.2)):
         assert not found.requires_grad
-        assert found.grad_fn is None
     assert torch.equal(quiet, expected)
     assert torch.equal(noisy, expected)
-    assert tracked.requires_grad
+    assert torch.equal(tracked, x)
     assert tracked.grad is None
+    assert model.training
+    for p, old in zip(model.parameters(), before, strict=True):
+        assert torch.equal(p, old)
+        assert p.grad is None
 
 
 @pytest.mark.parametrize(("dtype", "step"), [(torch.float32, 1e25), (torch.float64, 1e200)])
@@ -74,13 +76,9 @@ def test_gradients_whose_squares_underflow_still_have_a_direction(dtype, small):
 
 
 def test_a_sample_without_gradient_stays_at_any_step():
-    x = torch.full((2, 3), 0.5)
-    for step in (0.1, 1e30):
-        u = attacks.pgd(
-            lambda u: 0 * u.sum(1), x, torch.tensor([1, -1]), norm=2, eps=0.1, step_size=step,
-            steps=2, normalize=True,
-        )  # fmt: skip
-        assert torch.equal(u, x)
+    x, y = torch.full((2, 3), 0.5), torch.tensor([1, -1])
+    options = {"norm": 2, "eps": 0.1, "step_size": 1e30, "steps": 2, "normalize": True}
+    assert torch.equal(attacks.pgd(lambda u: 0 * u.sum(1), x, y, **options), x)
 
 
 @pytest.mark.parametrize("norm", NORMS)
@@ -97,8 +95,6 @@ def test_both_ends_of_the_box_are_reached_and_kept(norm, start):
     assert 0.5 < u[0, 2] <= 1
 
 
-# ---------------------------------------------------------------- arguments
-
 GOOD = {"norm": 2, "eps": 0.1, "step_size": 0.1, "steps": 2}
 
 
@@ -106,38 +102,29 @@ GOOD = {"norm": 2, "eps": 0.1, "step_size": 0.1, "steps": 2}
     ("change", "sentence"),
     [
         ({"y": torch.tensor([0, 3, 1, 1])}, "labels 0 to 2, but it contains 3"),
-        ({"y": torch.tensor([0, -1, 1, 1])}, "labels 0 to 2"),
         ({"y": torch.tensor([0, 0.5, 1, 1])}, "labels 0 to 2"),
         ({"y": torch.tensor([0, 1])}, "y must have shape"),
         ({"model": mlp(1)}, "labels -1 and 1, but it contains"),
-        ({"model": lambda x: model_of_wrong_shape(x)}, "model must return logits"),
-        ({"model": lambda x: mlp(3)(x)[:2]}, "model must return logits"),
+        ({"model": lambda x: x.reshape(4, 3, 4)}, "model must return logits"),
         ({"x": torch.full((4, 12), math.nan)}, "x must have finite entries"),
-        ({"x": torch.full((4, 12), 1.5)}, "x must lie in the box"),
         ({"x": torch.zeros(4, 12, dtype=torch.long)}, "x must be"),
         ({"x": torch.zeros(0, 12)}, "x must be"),
         ({"eps": -0.1}, "eps must"),
         ({"eps": math.nan}, "eps must"),
-        ({"step_size": -1}, "step_size must"),
         ({"steps": 0}, "steps must"),
         ({"steps": 1.5}, "steps must"),
         ({"norm": 1}, "norm must"),
         ({"loss": "hinge"}, "loss must"),
         ({"reduction": "none"}, "reduction must"),
         ({"random_start": True}, "generator must"),
-        ({"random_start": True, "generator": 0}, "generator must"),
         ({"y": torch.tensor([False, True, True, True])}, "y must contain real numbers"),
-        ({"y": "a"}, "y must be an array"),
         ({"y": [[0, 1], [2]]}, "y must be an array"),
         ({"x": np.zeros((4, 12))}, "x must be"),
         ({"x": torch.zeros(12)}, "x must be"),
         ({"x": torch.full((4, 12), -0.1)}, "x must lie in the box from 0.0 to 1.0"),
         ({"clip": 1}, "clip must"),
         ({"clip": (0, math.nan)}, "clip must"),
-        ({"clip": (1, 0)}, "x must lie in the box"),
         ({"eps": [0.1]}, "eps must"),
-        ({"eps": math.inf}, "eps must"),
-        ({"step_size": lambda t: -1.0}, "step_size must"),
         ({"step_size": lambda t: math.nan if t else 0.1}, "step_size must"),
         ({"step_size": lambda t: "a"}, "step_size must"),
         ({"loss": ["ce"]}, "loss must"),
@@ -146,9 +133,7 @@ GOOD = {"norm": 2, "eps": 0.1, "step_size": 0.1, "steps": 2}
         ({"loss": lambda f, y: f.detach()[:, 0]}, "model and loss must give"),
         ({"model": lambda x: torch.ones(4, 3, requires_grad=True)}, "model and loss must give"),
         ({"model": lambda x: x.detach().numpy()}, "model must return floating-point"),
-        ({"model": lambda x: (9 * x).long()}, "model must return floating-point"),
         ({"model": lambda x: math.nan * x}, "model must return finite"),
-        ({"model": lambda x: math.inf * (x + 1)}, "model must return finite"),
         ({"model": lambda x: x[:, :3].sqrt(), "x": torch.zeros(4, 12)}, "must be smaller"),
     ],
 )
@@ -184,12 +169,9 @@ def test_a_network_of_nan_is_nowhere_robust(broken):
 
 test_margins_of_bad_arguments = refusals(
     (lambda: attacks.margin(torch.tensor([[1, 2]]), [0]), "logits must be floating-point"),
-    (lambda: attacks.margin(torch.tensor(1.0), [0]), "their shape is"),
     (lambda: attacks.margin(torch.ones(2, 2, 2), [0, 1]), "their shape is"),
-    (lambda: attacks.margin(torch.ones(0, 3), []), "their shape is"),
     (lambda: attacks.margin(torch.ones(2, 3), [0, 3]), "labels 0 to 2"),
     (lambda: attacks.margin(torch.ones(2, 1), [0, 1]), "labels -1 and 1"),
-    (lambda: attacks.margin(torch.ones(2), [1, math.nan]), "labels -1 and 1"),
     (lambda: attacks.all_targets(mlp(1), *batch(4, outputs=1), **GOOD), "at least two logits"),
 )
 
@@ -224,10 +206,6 @@ def test_a_loss_may_be_of_another_dtype_than_the_inputs():
     u = attacks.pgd(lambda u: single(u.float()), x, y, loss=lambda f, y: f[:, 0].double(), **GOOD)
     assert u.dtype == torch.float64
     assert (u != x).any()
-
-
-def model_of_wrong_shape(x):
-    return x.reshape(len(x), 3, 4)
 
 
 def test_one_gradient_too_long_among_others_is_refused():

@@ -41,9 +41,6 @@ def test_mistake_driven_training_makes_few_updates_in_the_worst_order(alpha):
     np.testing.assert_array_equal(moved, result.margins <= 0)
 
 
-# ---------------------------------------------------------------- the proved settings
-
-
 def recorded(monkeypatch):
     """The calls of Algorithm 5 by the attacks with proved settings, and of its gradients."""
     calls, gradients = [], []

@@ -44,9 +44,6 @@ def in_ball(n, d, rng):
     return u / np.linalg.norm(u, axis=1, keepdims=True) * radius[:, None]
 
 
-# ---------------------------------------------------------------- the exact solver
-
-
 @pytest.mark.parametrize("problems", [random_problems, degenerate_problems])
 @pytest.mark.parametrize("m", [1, 2, 4])
 @pytest.mark.parametrize("eps", [1.0, 0.6, 2**0.5, 4.5])  # 1 and sqrt 2: discs that touch lines
@@ -114,8 +111,8 @@ def test_candidates_of_the_plane_are_what_they_say():
     assert missing.any()
     circle = np.linalg.norm(np.concatenate(found[2:], 1) - x[:, None], axis=-1)
     np.testing.assert_allclose(circle[circle > 0], 1, atol=1e-12)
-    near = np.linalg.norm(x, axis=1) <= 1
-    np.testing.assert_array_equal((found.origin[:, 0] == 0).all(1), near)
+    at_origin = (found.origin[:, 0] == 0).all(1)
+    np.testing.assert_array_equal(at_origin, np.linalg.norm(x, axis=1) <= 1)
     # the optimum of a linear function: its gradient's direction, on each sector that is not empty
     for i in range(200):
         inside = as_points(middles(rays(net.W[i])))
@@ -125,23 +122,8 @@ def test_candidates_of_the_plane_are_what_they_say():
         np.testing.assert_allclose(found.sectors[i], expected, atol=1e-9)
     least = margin(net.at_each_point(), np.concatenate(found, 1), y[:, None]).min(1)
     np.testing.assert_allclose(least, worst_case(net, x, y, 1.0).margin, atol=1e-13)
-    one = plane_candidates(TwoLayerNetwork([[1, 2]], [3], 0.5), [[5, 0], [0, 0]], [1, -1], 2)
-    assert [c.shape for c in one] == [(2, 1, 2), (2, 1, 2), (2, 2, 2), (2, 2, 2)]
     with pytest.raises(ValueError, match="inputs in the plane"):
         plane_candidates(TwoLayerNetwork([[1.0]], [1.0], 0.5), [0.0], 1, 1)
-
-
-@pytest.mark.parametrize("problems", [random_problems, degenerate_problems])
-def test_worst_case_is_the_least_of_a_fine_polar_grid(problems):
-    net, x, y = problems(60, 5, 2, np.random.default_rng(0))
-    exact = worst_case(net, x, y, 1.0).margin
-    radii, angles = np.linspace(0, 1, 51), np.linspace(0, 2 * np.pi, 1001)
-    directions = np.stack([np.cos(angles), np.sin(angles)], -1)
-    grid = (radii[:, None, None] * directions).reshape(-1, 2)
-    least = margin(net.at_each_point(), x[:, None] + grid, y[:, None]).min(-1)
-    spacing = np.hypot(0.5 / 50, np.pi / 1000)  # no point of the disc is farther from the grid
-    assert (exact <= least + 1e-12).all()
-    assert (least <= exact + spacing * lipschitz(net) + 1e-12).all()
 
 
 @pytest.mark.parametrize(("d", "m"), [(1, 3), (2, 6), (3, 5), (4, 4), (9, 5)])
@@ -175,20 +157,13 @@ def test_worst_case_in_high_dimension_needs_only_the_span_of_the_rows():
     np.testing.assert_allclose(margin(wide, lifted.point, y), exact.margin, atol=1e-12)
 
 
-def test_golden_worst_case():
+def test_worst_case_and_level_by_hand():
     """Definition 7 in the register: beta_crit = .3535533906 for this network."""
     net = TwoLayerNetwork(np.eye(2), [1.0, -1.0], 0.5)
     attack = worst_case(net, [0.3, 0.1], 1, 0.5)
     assert -attack.margin / np.sqrt(2) == pytest.approx(0.3535533906, rel=1e-9)
-
-
-def test_level_of_a_linear_network():
-    """b = 1 - z / (eps L): 2.6 and 10 at the point."""
-    net = TwoLayerNetwork([[3.0, 4.0]], [2.0], 1)
-    assert level(net, [0.3, 0.1], 1, 0.25) == pytest.approx(1 - 2.6 / 2.5, rel=1e-13)
-
-
-def test_level_of_random_networks():
+    linear = TwoLayerNetwork([[3.0, 4.0]], [2.0], 1)  # margin 2.6 at the point, L = 10
+    assert level(linear, [0.3, 0.1], 1, 0.25) == pytest.approx(1 - 2.6 / 2.5, rel=1e-13)
     net, x, y = random_problems(50, 3, 2, np.random.default_rng(4))
     expected = -worst_case(net, x, y, 0.8).margin / (0.8 * lipschitz(net))
     np.testing.assert_allclose(level(net, x, y, 0.8), expected, atol=1e-12)
@@ -220,9 +195,6 @@ def test_too_many_unstable_units_are_refused_but_not_in_the_plane():
     assert worst_case(TwoLayerNetwork(wide[:, :2], -np.ones(13), 0.5), [0.0, 0.0], 1, 1).margin < 0
 
 
-# ---------------------------------------------------------------- robust errors
-
-
 @given(seeds)
 def test_robust_errors_count_balls_with_a_negative_margin(seed):
     rng = np.random.default_rng(seed)
@@ -239,7 +211,3 @@ def test_robust_errors_count_balls_with_a_negative_margin(seed):
     for beta in (0.1, 0.5):
         expected = (least < -beta * norms[:, None]).mean(1)
         np.testing.assert_array_equal(robust_error(net, X, Y, 0.5, beta), expected)
-    rescaled = TwoLayerNetwork(net.W / norms[:, None, None], 7 * net.a, net.alpha)
-    np.testing.assert_array_equal(
-        robust_error(rescaled, X, Y, 0.5, 0.7), robust_error(net, X, Y, 0.5, 0.1)
-    )

@@ -15,23 +15,7 @@ def test_a_right_number_of_any_kind_is_the_same(found):
 
 @pytest.mark.parametrize(
     "found",
-    [
-        2.1,
-        -2,
-        True,
-        None,
-        "2",
-        np.nan,
-        np.inf,
-        2j,
-        (),
-        [],
-        {},
-        [2],
-        [[2]],
-        np.empty((0, 1)),
-        object(),
-    ],
+    [2.1, -2, True, None, "2", np.nan, np.inf, 2j, [], {}, [2], np.empty((0, 1)), object()],
     ids=lambda found: repr(found).partition(" at 0x")[0],
 )
 def test_what_is_not_that_number_is_not_the_same(found):

@@ -70,22 +70,16 @@ def test_without_a_tolerance_a_block_compares_exactly():
     )
 
 
-def test_what_cannot_be_claimed():
+def test_what_cannot_be_claimed(monkeypatch):
     with pytest.raises(KeyError, match="not in the register"):
         claim("thesis/theorem-99")
     for tol in (-1, 0.3):
         with pytest.raises(ValueError, match="tol is"):
             claim(PLAIN, tol=tol)
-
-
-def test_a_narrative_is_not_checked(monkeypatch):
     told = {"thesis/told": entry(id="thesis/told", kind="narrative")}
     monkeypatch.setattr(claims, "register", lambda: told)
     with pytest.raises(ValueError, match="narrative"):
         claim("thesis/told")
-
-
-# Rows -----------------------------------------------------------------------------------------
 
 
 def test_no_rows_no_positive_row_no_control():
@@ -94,30 +88,26 @@ def test_no_rows_no_positive_row_no_control():
     assert "no control" in failure(positive)
 
 
-def test_a_row_that_is_never_judged_fails_the_block():
-    message = failure(positive, control, lambda check: check("forgotten"))
-    assert "'forgotten' was never judged" in message
-    assert "! forgotten [never judged]" in message
+def test_a_row_that_is_never_judged_fails_the_block_and_its_card_says_so():
+    with pytest.raises(ClaimFailed, match=r"! forgotten \[never judged\]") as caught:
+        leave(positive, control, lambda check: check("forgotten"))
+    card = caught.value.check
+    assert card.wrong() == ["'forgotten' was never judged."]
+    assert "never judged</span></li>" in card._repr_html_()
 
 
 def test_a_row_is_judged_inside_the_block_that_is_entered_once():
     check = Check(entry())
     with pytest.raises(RuntimeError, match="outside the block"):
         check("too early")
-    with check:
-        positive(check)
-        control(check)
-        row = check("late")
-        row.holds(True)
+    with pytest.raises(ClaimFailed), check:
+        late = check("judged afterwards")
     with pytest.raises(RuntimeError, match="outside the block"):
         check("too late")
+    with pytest.raises(RuntimeError, match="outside the block"):
+        late.holds(True)
     with pytest.raises(RuntimeError, match="entered twice"), check:
         pass
-    open_row = None
-    with pytest.raises(ClaimFailed), Check(entry()) as other:
-        open_row = other("judged afterwards")
-    with pytest.raises(RuntimeError, match="outside the block"):
-        open_row.holds(True)
 
 
 def test_a_row_is_a_sentence():
@@ -137,9 +127,6 @@ def test_the_message_lists_every_row_with_what_was_measured():
     assert "✓ positive" in message
     assert "! third [≥ 0.1 apart; measured 0 < 0.1 apart]" in message
     assert "and does" not in message
-
-
-# The register has its say -----------------------------------------------------------------------
 
 
 def test_a_certain_erratum_needs_its_counterexample(capsys):
@@ -165,9 +152,6 @@ def test_an_exception_inside_the_block_keeps_its_traceback():
     lines = "".join(traceback.format_tb(caught.value.__traceback__))
     assert "1 / 0" in lines
     assert "book/claims.py" not in lines
-
-
-# The card ---------------------------------------------------------------------------------------
 
 
 def test_the_card_separates_what_holds_from_what_must_fail(monkeypatch):
@@ -224,21 +208,13 @@ def test_in_the_book_the_card_links_to_ledger_and_errata(monkeypatch):
     assert 'href="../back/errata.html#erratum-thesis-theorem-6"' in html
     assert 'id="check-thesis-theorem-6"' in html
     assert "id=" not in check._repr_html_()  # one anchor a page
-
-
-@pytest.mark.parametrize(
-    ("slip", "linked"),
-    [
-        (erratum("certain"), True),
+    for slip, linked in (
         (erratum("certain", "wording"), True),
         (erratum("likely"), True),
         (erratum("extraction artifact"), False),
         (None, False),
-    ],
-)
-def test_the_card_links_to_an_erratum_that_the_errata_show(monkeypatch, slip, linked):
-    monkeypatch.chdir(BOOK / "ch2_shallow_linear")
-    assert ("errata.html" in Check(entry(erratum=slip))._repr_html_()) == linked
+    ):
+        assert ("errata.html" in Check(entry(erratum=slip))._repr_html_()) == linked
 
 
 def test_where_nothing_catches_it_a_red_card_is_shown_under_its_false_rows(monkeypatch):
@@ -264,11 +240,3 @@ def test_where_nothing_catches_it_a_red_card_is_shown_under_its_false_rows(monke
     ]
     assert html.count('<li class="failed">') == 2
     assert 'class="heading">must fail</p>' in html
-
-
-def test_the_card_of_a_row_that_was_never_judged_says_so():
-    with pytest.raises(ClaimFailed) as caught:
-        leave(positive, control, lambda check: check("forgotten"))
-    card = caught.value.check
-    assert card.wrong() == ["'forgotten' was never judged."]
-    assert "never judged</span></li>" in card._repr_html_()

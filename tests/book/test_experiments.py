@@ -74,9 +74,6 @@ def rewrite(path, **changes):
     save(path, Result(result, result.provenance | changes))
 
 
-# Scales ------------------------------------------------------------------------------------------
-
-
 def test_a_call_runs_the_quick_scale_and_stacks_the_sweep(gaussian, calls):
     result = gaussian()
     assert result["mean"].shape == (2, 1, 3)
@@ -86,12 +83,10 @@ def test_a_call_runs_the_quick_scale_and_stacks_the_sweep(gaussian, calls):
     np.testing.assert_allclose(result["mean"][1, 0], expected, rtol=1e-14)
     assert gaussian.__doc__ == "Means of shifted normal numbers."
     assert not experiments.RESULTS.exists()
-
-
-def test_the_seed_decides_the_result(gaussian):
-    assert same(gaussian(), gaussian())
+    with pytest.raises(ResultError, match=r"does not exist\. `make paper FIGURE=gaussian-means`"):
+        gaussian.paper()
     assert same(gaussian(seed=7), gaussian(seed=7))
-    assert not same(gaussian(), gaussian(seed=7))
+    assert not same(result, gaussian(seed=7))
 
 
 def test_without_a_sweep_arrays_come_as_they_are():
@@ -119,28 +114,22 @@ def test_scale_in_the_environment_runs_and_stores_the_paper_scale(gaussian, call
         gaussian()
 
 
-# What is stored ----------------------------------------------------------------------------------
-
-
-def test_a_missing_result_says_how_to_compute_it(gaussian):
-    sentence = r"gaussian-means\.npz does not exist\. `make paper FIGURE=gaussian-means` computes"
-    with pytest.raises(ResultError, match=sentence):
-        gaussian.paper()
-
-
-def test_provenance_is_complete(gaussian):
+def test_provenance_is_complete_and_needs_no_pickle(gaussian):
     gaussian.reproduce()
+    with np.load(gaussian.path, allow_pickle=False) as file:
+        assert set(file.files) == {"mean", "r", "provenance"}
+        assert json.loads(file["provenance"].item())["experiment"] == "gaussian-means"
+    assert list(experiments.RESULTS.iterdir()) == [gaussian.path]
+    assert not list(results.UNFINISHED.iterdir())
     about = gaussian.paper().provenance
     assert set(about) == {
         "format", "arrays", "experiment", "settings", "versions", "code",
         "seconds", "machine", "cpu", "threads", "system", "date", "commit", "data",
     }  # fmt: skip
     assert about["settings"] == {"seed": 0, "lam": [0.1, 0.5, 0.9], "r": [2, 4], "n": 5}
-    assert set(about["versions"]) == {
-        "python", "runproofs", "numpy", "scikit-learn", "scipy", "torch",
-    }  # fmt: skip
-    assert about["versions"]["numpy"] == np.__version__
-    assert about["versions"]["torch"] == version("torch")
+    packages = {"runproofs", "numpy", "scikit-learn", "scipy", "torch"}
+    assert about["versions"].keys() == {"python", *packages}
+    assert all(about["versions"][name] == version(name) for name in packages - {"runproofs"})
     assert about["machine"] == ("cuda" if torch.cuda.is_initialized() else "cpu")
     assert 0 < about["seconds"] < 60
     assert about["date"].endswith("+00:00")
@@ -169,28 +158,52 @@ def test_the_data_read_are_in_the_provenance():
     assert len(files) == 4
     images = files["mnist/train-images-idx3-ubyte.gz"]
     assert images == "ba891046e6505d7aadcbbe25680a0738ad16aec93bde7f9b65e87a2fc25776db"
-    [archive] = on_mnist(images="cifar-10").provenance["data"]
-    assert archive == "cifar-10-binary.tar.gz"
-    named = [provenance.data_read({"ratings": name}) for name in ("100k", "1m", "10m", "synthetic")]
-    assert [list(files) for files in named] == [
-        ["ml-100k/u.data"],
-        ["ml-1m.zip"],
-        ["ml-10m.zip"],
-        [],
-    ]
+    for settings, expected in (
+        ({"images": "cifar-10"}, ["cifar-10-binary.tar.gz"]),
+        ({"ratings": "100k"}, ["ml-100k/u.data"]),
+        ({"ratings": "1m"}, ["ml-1m.zip"]),
+        ({"ratings": "10m"}, ["ml-10m.zip"]),
+        ({"ratings": "synthetic"}, []),
+    ):
+        assert list(provenance.data_read(settings)) == expected
 
 
-def test_a_stored_file_needs_no_pickle_and_leaves_nothing_beside_it(gaussian):
+def forge(**changes):
+    """Changes the provenance of a stored file."""
+    return lambda one: rewrite(one.path, **changes)
+
+
+def truncate(keep):
+    return lambda one: one.path.write_bytes(one.path.read_bytes()[:keep])
+
+
+def save_in_format_1(one):
+    with pytest.MonkeyPatch.context() as other:
+        other.setattr(results, "FORMAT", 1)
+        save(one.path, one())
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        *((truncate(keep), r"it cannot be read \(.*\)\.") for keep in (0, 100, -200, -1)),
+        (save_in_format_1, r"it holds format 1, not 3\."),
+        (forge(experiment="figure-0-0"), "it holds experiment figure-0-0, not gaussian-m"),
+        (
+            lambda one: one.scales["paper"].update(lam=(0.1, 0.5, 0.8)),
+            r"it holds settings .*0\.9.*, not .*0\.8",
+        ),
+        (
+            lambda one: one.scales["paper"].update(seed=1),
+            r"it holds settings .*'seed': 0.*'seed': 1",
+        ),
+    ],
+)
+def test_what_is_not_the_stored_run_is_refused_and_computed_anew(
+    gaussian, calls, capsys, change, sentence
+):
     gaussian.reproduce()
-    with np.load(gaussian.path, allow_pickle=False) as file:
-        assert set(file.files) == {"mean", "r", "provenance"}
-        assert json.loads(file["provenance"].item())["experiment"] == "gaussian-means"
-    assert list(experiments.RESULTS.iterdir()) == [gaussian.path]
-    assert not list(results.UNFINISHED.iterdir())
-
-
-def refused_then_recomputed(gaussian, calls, capsys, sentence):
-    """The page refuses the file, with the sentence; a new run says so too and replaces it."""
+    change(gaussian)
     with pytest.raises(ResultError, match=rf"gaussian-means\.npz is refused: {sentence}"):
         gaussian.paper()
     calls.clear()
@@ -200,41 +213,6 @@ def refused_then_recomputed(gaussian, calls, capsys, sentence):
     assert "gaussian-means.npz is refused: " in said
     assert "It is computed anew." in said
     assert gaussian.paper()["mean"].shape == (3, 2, 5)
-
-
-@pytest.mark.parametrize("keep", [0, 1, 100, -200, -1])
-def test_a_truncated_file_is_refused(gaussian, calls, capsys, keep):
-    gaussian.reproduce()
-    gaussian.path.write_bytes(gaussian.path.read_bytes()[:keep])
-    refused_then_recomputed(gaussian, calls, capsys, r"it cannot be read \(.*\)\.")
-
-
-def test_another_format_is_refused(gaussian, calls, capsys):
-    gaussian.reproduce()
-    with pytest.MonkeyPatch.context() as other:
-        other.setattr(results, "FORMAT", 1)
-        save(gaussian.path, gaussian())
-    refused_then_recomputed(gaussian, calls, capsys, r"it holds format 1, not 3\.")
-
-
-def test_other_settings_are_refused(gaussian, calls, capsys):
-    gaussian.reproduce()
-    gaussian.scales["paper"]["lam"] = (0.1, 0.5, 0.8)
-    refused_then_recomputed(gaussian, calls, capsys, r"it holds settings .*0\.9.*, not .*0\.8")
-
-
-def test_another_seed_is_refused(gaussian, calls, capsys):
-    gaussian.reproduce()
-    gaussian.scales["paper"]["seed"] = 1
-    refused_then_recomputed(gaussian, calls, capsys, r"it holds settings .*'seed': 0.*'seed': 1")
-
-
-def test_a_result_of_another_experiment_is_refused(gaussian, calls, capsys):
-    gaussian.reproduce()
-    rewrite(gaussian.path, experiment="figure-0-0")
-    refused_then_recomputed(
-        gaussian, calls, capsys, "it holds experiment figure-0-0, not gaussian-m"
-    )
 
 
 def test_pickled_objects_are_never_loaded(tmp_path):
@@ -296,9 +274,6 @@ def test_an_interrupted_save_leaves_the_old_file(monkeypatch, tmp_path):
     assert not list(results.UNFINISHED.iterdir())
 
 
-# Resuming ----------------------------------------------------------------------------------------
-
-
 @pytest.fixture
 def interrupted(gaussian, calls, failing):
     """An experiment whose run at the paper scale failed in its third setting."""
@@ -344,16 +319,15 @@ def test_fresh_ignores_what_an_interrupted_run_left(interrupted, calls):
     assert len(calls) == 6
 
 
-# Sweeps ------------------------------------------------------------------------------------------
-
-
 GRID = [{"base": b, "exp": e} for b in (2, 3) for e in (1, 2, 5)]
 
 
 @pytest.mark.parametrize("backend", ["loky", "threading", "multiprocessing"])
-def test_a_sweep_is_the_same_on_two_workers(backend):
-    alone = sweep(pow, GRID, n_jobs=1)
+def test_a_sweep_is_the_same_on_two_workers(backend, capsys):
+    alone = sweep(pow, GRID, n_jobs=1, title="powers")
     assert alone == [2, 4, 32, 3, 9, 243]
+    captured = capsys.readouterr()
+    assert captured.out + captured.err == "", "without a terminal there is no progress bar"
     with joblib.parallel_config(backend, n_jobs=2):
         assert sweep(pow, GRID) == alone
 
@@ -362,12 +336,6 @@ def test_an_experiment_is_the_same_on_two_workers(gaussian):
     alone = gaussian(**PAPER)
     with joblib.parallel_config("loky", n_jobs=2):
         assert same(gaussian.reproduce(), alone)
-
-
-def test_progress_is_silent_without_a_terminal(capsys):
-    sweep(pow, GRID, title="powers")
-    captured = capsys.readouterr()
-    assert captured.out + captured.err == ""
 
 
 def test_progress_counts_finished_settings_on_a_terminal(monkeypatch):
@@ -392,18 +360,17 @@ def test_ragged_results_are_refused():
         ragged()
 
 
-# Definitions -------------------------------------------------------------------------------------
-
-
-def test_settings_that_do_not_fit_are_refused(gaussian):
-    with pytest.raises(ValueError, match=r"has the settings \['lam', 'n', 'r', 'seed'\], not \['t"):
-        gaussian(theta=0.5)
-    with pytest.raises(
-        ValueError, match=r"^lam is swept: it must be a sequence of values, but it was 0\.5"
-    ):
-        gaussian(lam=0.5)
-    with pytest.raises(ValueError, match=r"lam is swept: .* but it was \(\)"):
-        gaussian(lam=())
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ({"theta": 0.5}, r"has the settings \['lam', 'n', 'r', 'seed'\], not \['theta'\]"),
+        ({"lam": 0.5}, r"^lam is swept: it must be a sequence of values, but it was 0\.5"),
+        ({"lam": ()}, r"lam is swept: .* but it was \(\)"),
+    ],
+)
+def test_settings_that_do_not_fit_are_refused(gaussian, change, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        gaussian(**change)
 
 
 @pytest.mark.parametrize(
@@ -435,8 +402,6 @@ def test_a_name_belongs_to_one_experiment():
     with pytest.raises(ValueError, match="'the-name' is first already"):
         define("second")
 
-
-# Command line ------------------------------------------------------------------------------------
 
 CHAPTER = """
 import numpy as np
@@ -507,13 +472,6 @@ def test_make_paper_passes_its_variables_on(dry_make, variables, expected):
     assert ("requirements-dask.txt" in said) == ("BACKEND=dask" in variables)
 
 
-def test_an_unknown_name_lists_the_known_ones(chapter, capsys):
-    assert main(["figure-9-9"]) == 2
-    said = capsys.readouterr().err
-    assert said == "Unknown experiment figure-9-9: the known ones are figure-0-1.\n"
-    assert not experiments.RESULTS.exists()
-
-
 def test_an_interrupted_command_says_that_it_resumes(chapter, capsys, monkeypatch):
     known = reproductions.discover()
 
@@ -531,7 +489,9 @@ def test_python_m_sees_the_registered_experiments(chapter, capsys, monkeypatch):
     with pytest.raises(SystemExit) as exit_:
         runpy.run_module("runproofs.reproductions", run_name="__main__")
     assert exit_.value.code == 2
-    assert "the known ones are figure-0-1." in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert said == "Unknown experiment figure-9-9: the known ones are figure-0-1.\n"
+    assert not experiments.RESULTS.exists()
 
 
 def test_the_stored_results_of_the_book_are_valid(monkeypatch):

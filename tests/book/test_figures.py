@@ -39,16 +39,12 @@ def drawn(fig):
     return np.asarray(fig.canvas.buffer_rgba())[..., :3]
 
 
-def test_the_style_is_opaque_and_uses_the_palette():
+def test_a_figure_in_the_style_is_wide_and_opaque_and_its_frame_is_light():
     figures.style()
     assert mpl.rcParams["savefig.facecolor"] == "white"
     colors = mpl.rcParams["axes.prop_cycle"].by_key()["color"]
     assert colors[0] == figures.BLUE
     assert len(set(colors)) == 6
-
-
-def test_a_figure_in_the_style_is_wide_and_its_frame_is_light():
-    figures.style()
     fig, ax = plt.subplots()
     width, height = fig.get_size_inches() * fig.dpi
     assert 1.6 < width / height < 2
@@ -87,26 +83,28 @@ def test_an_annotation_outside_the_axes_is_drawn(options):
     plt.close(fig)
 
 
-def test_an_animation_is_offline_and_described():
+def test_an_animation_is_offline_and_described_and_the_same_on_every_run():
+    before = plt.get_fignums()
     html = small_animation('A "bar" that grows.')
-    sources = re.findall(r'(?:src|href)="(https?:|//)', html)
-    assert not sources
+    assert plt.get_fignums() == before
+    assert html == small_animation('A "bar" that grows.')
+    assert not re.findall(r'(?:src|href)="(https?:|//)', html)
     assert "fa fa-" not in html
+    assert "<link" not in html
     assert 'alt="A &quot;bar&quot; that grows."' in html
     assert html.count("data:image/png;base64") == 2
+    with pytest.raises(ValueError, match="alt is empty"):
+        small_animation(" ")
 
 
-def test_an_animation_is_the_same_on_every_run():
-    assert small_animation() == small_animation()
+def test_players_on_one_page_do_not_steer_each_other():
+    """The pictures and the speed make the name."""
 
+    def names(**options):
+        return set(re.findall(r'id="(_anim_img\w+)"', small_animation(**options)))
 
-def test_different_animations_have_different_names():
-    """Two players on one page must not steer each other."""
-    named = [re.findall(r'id="(_anim_img\w+)"', small_animation(alt)) for alt in ("a", "b")]
-    faster = re.findall(r'id="(_anim_img\w+)"', small_animation("a", fps=9))
-    assert len(set(named[0])) == 1
-    assert named[0] == named[1], "the pictures and the speed make the name"
-    assert faster != named[0]
+    assert len(names()) == 1
+    assert names() != names(fps=9)
 
 
 def test_frames_are_the_pictures_in_order_at_a_small_size():
@@ -136,19 +134,7 @@ def test_the_player_runs_once_at_its_speed_and_its_buttons_are_in_every_font(opt
     assert checked == ["once"]
     buttons = re.findall(r"<button[^>]*>(.*?)</button>", html, re.DOTALL)
     assert [b.strip() for b in buttons] == ["−", "«", "‹", "◀", "❚❚", "▶", "›", "»", "+"]
-    assert "<link" not in html
     assert re.search(r'<input id="_anim_slider\w+" aria-label="frame" type="range"', html)
-
-
-def test_an_animation_needs_alt_text():
-    with pytest.raises(ValueError, match="alt is empty"):
-        small_animation(" ")
-
-
-def test_the_figure_is_closed():
-    before = plt.get_fignums()
-    small_animation()
-    assert plt.get_fignums() == before
 
 
 def test_a_table_marks_what_is_measured_and_refuses_ragged_rows():

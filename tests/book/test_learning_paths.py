@@ -31,13 +31,6 @@ def test_what_a_step_needs_has_come_before_or_is_given(route):
     assert missing(route) == []
 
 
-def test_a_step_too_early_is_found():
-    route = ROUTES["Two weeks"]
-    first, *others = route.steps[2:5]
-    assert missing(route._replace(steps=(*others, first)))
-    assert missing(route._replace(given=("sec:nowhere",))) == ["sec:nowhere"]
-
-
 @pytest.mark.parametrize("route", ROUTES.values(), ids=ROUTES)
 def test_nothing_is_given_for_nothing(route):
     for label in route.given:

@@ -4,7 +4,6 @@ import ast
 import importlib
 import pkgutil
 import re
-from pathlib import Path
 
 import pytest
 import yaml
@@ -153,14 +152,3 @@ def test_a_second_run_says_only_what_is_other(invented):
         protocol(invented("figure-0-2", FACTS), one)
     with pytest.raises(ValueError, match=r"not \['pace'\]"):
         protocol(invented("figure-0-1", FACTS + "pace: {source: a, here: b}\n"))
-
-
-def test_a_page_without_its_table_is_found_out():
-    page = Path(BOOK / "ch2_shallow_linear" / "experiments.md").read_text("utf-8")
-    assert calls(page) == (
-        {"figure_2_2", "figure_2_3", "figure_2_3_constant_step"},
-        [["figure_2_2"], ["figure_2_3", "figure_2_3_constant_step"]],
-    )
-    assert calls(page.replace("protocol(figure_2_2, folded=True)\n", ""))[1] == [
-        ["figure_2_3", "figure_2_3_constant_step"]
-    ]

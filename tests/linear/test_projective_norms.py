@@ -1,11 +1,9 @@
 """Projective tensor norms: closed forms between a factorization and a certificate."""
 
 import itertools
-from functools import partial
 
 import numpy as np
 import pytest
-from scipy.optimize import linprog
 
 from helpers.refusals import refusals
 from runproofs.linear import projective_norms as pn
@@ -15,20 +13,12 @@ CLOSED = [(1, 1), (1, 2), (1, INF), (2, 1), (INF, 1), (2, 2)]
 SHAPES = [(1, 1), (1, 4), (3, 2), (4, 5)]
 
 
-def drawn(shape, seed=0):
-    X = np.random.default_rng(seed).normal(size=shape)
-    X[0] *= 0 if seed % 2 else 1  # a zero row
-    return X
-
-
 @pytest.mark.parametrize("uv", CLOSED)
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("scale", [1e-12, 1, 1e6])
 def test_factors_above_and_a_certificate_below(uv, shape, scale):
-    for seed in range(2):
-        X = drawn(shape, seed) * scale
-        if not X.any():
-            continue
+    drawn = np.random.default_rng(0).normal(size=shape) * scale
+    for X in (drawn, np.vstack([0 * drawn[0], drawn])):  # with a zero row, too
         norm = pn.projective_norm(X, *uv)
         U, V = pn.factors(X, *uv)
         np.testing.assert_allclose(U @ V.T, X, atol=1e-12 * scale)
@@ -54,14 +44,9 @@ def test_the_polar_bounds_every_rank_one_matrix_and_is_reached(uv):
     Z = rng.normal(size=(4, 3))
     a, b = (extreme_points(rng, size, norm) for size, norm in zip(Z.shape, uv, strict=True))
     values = np.abs(np.einsum("ki,ij,kj->k", a, Z, b))
-    assert values.max() <= pn.polar(Z, *uv) * (1 + 1e-12)
-    assert values.max() >= pn.polar(Z, *uv) * 0.9
-
-
-@pytest.mark.parametrize("uv", [(INF, INF), (INF, 2), (2, INF)])
-def test_the_polar_of_the_transpose(uv):
-    Z = drawn((3, 5))
-    assert pn.polar(Z, *uv) == pytest.approx(pn.polar(Z.T, *uv[::-1]), rel=1e-12)
+    polar = pn.polar(Z, *uv)
+    assert 0.9 * polar <= values.max() <= polar * (1 + 1e-12)
+    assert pn.polar(Z.T, *uv[::-1]) == pytest.approx(polar, rel=1e-12)
 
 
 def test_instances():
@@ -69,18 +54,8 @@ def test_instances():
     values = [pn.projective_norm(X, *uv) for uv in CLOSED]
     np.testing.assert_allclose(values, [7, 5, 4, 7, 7, 5], rtol=1e-15)
     assert pn.projective_norm(np.diag([2, 1]), 2, 2) == 3
-
-
-def test_one_one_is_a_linear_program():
-    X = np.array([[1.0, -2], [0, 5]])
-    atoms = [np.outer(a, b).ravel() for a in np.eye(2) for b in [*np.eye(2), *-np.eye(2)]]
-    least = linprog(np.ones(8), A_eq=np.transpose(atoms), b_eq=X.ravel()).fun
-    assert pn.projective_norm(X, 1, 1) == pytest.approx(least)
-
-
-def test_sign_vectors_are_all_of_them():
-    signs = pn.sign_vectors(4)
-    assert len({tuple(s) for s in np.vstack([signs, -signs])}) == 16
+    # only the shorter side is enumerated
+    assert pn.polar(np.ones((2, 20)), INF, INF) == pn.polar(np.ones((20, 2)), INF, INF) == 40
 
 
 def test_alternation_stops_below_the_maximum():
@@ -88,16 +63,12 @@ def test_alternation_stops_below_the_maximum():
     missed = 0
     for _ in range(30):
         Z = rng.integers(-9, 10, (6, 5))
-        best = max(np.abs(s @ Z).sum() for s in pn.sign_vectors(6))
+        best = max(np.abs(s @ Z).sum() for s in itertools.product([-1, 1], repeat=6))
         assert pn.polar(Z, INF, INF) == best
         values = pn.alternate(Z, pn.sign_vectors(6))
         assert values.max() == best
         missed += values[0] < best
     assert 0 < missed < 30
-
-
-def test_only_the_shorter_side_is_enumerated():
-    assert pn.polar(np.ones((2, 20)), INF, INF) == pn.polar(np.ones((20, 2)), INF, INF) == 40
 
 
 def test_a_zero_has_the_sign_plus():
@@ -123,15 +94,12 @@ def test_alternation_ends_where_nobody_alone_improves():
 
 test_bad_arguments = refusals(
     (lambda: pn.polar(np.eye(2), 3, 1), "must be 1, 2 or inf"),
-    (lambda: pn.product_norms(np.eye(2), np.eye(2), 1, "2"), "must be 1, 2 or inf"),
     (lambda: pn.polar(np.eye(17), INF, INF), "signs"),
     (lambda: pn.alternate(np.eye(2), [[1, 1, 1]]), "columns"),
     (lambda: pn.alternate(np.eye(2), [[1, 0.5]]), "labels"),
-    *(
-        (partial(function, np.eye(2), *uv), "closed form")
-        for uv in ((2, INF), (INF, INF), (INF, 2))
-        for function in (pn.projective_norm, pn.factors, pn.certificate)
-    ),
+    (lambda: pn.projective_norm(np.eye(2), 2, INF), "closed form"),
+    (lambda: pn.factors(np.eye(2), INF, INF), "closed form"),
+    (lambda: pn.certificate(np.eye(2), INF, 2), "closed form"),
 )
 
 

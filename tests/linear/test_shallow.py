@@ -47,18 +47,13 @@ def enumerated_objective(U, V, M, theta, root):
     return total
 
 
-def autograd(f, *arrays):
-    tensors = [torch.tensor(X, requires_grad=True) for X in arrays]
-    return [g.numpy() for g in torch.autograd.grad(f(*tensors), tensors)]
-
-
-def torch_objective(M, lam):
-    M = torch.tensor(M)
-
-    def f(U, V):
-        return (M - U @ V.T).square().sum() + lam * ((U**2).sum(0) * (V**2).sum(0)).sum()
-
-    return f
+def autograd(M, lam, U, V=None):
+    """The objective, and its gradients, by automatic differentiation; tied if V is None."""
+    U = torch.tensor(U, requires_grad=True)
+    V = U if V is None else torch.tensor(V, requires_grad=True)
+    loss = (torch.tensor(M) - U @ V.T).square().sum()
+    value = loss + lam * ((U**2).sum(0) * (V**2).sum(0)).sum()
+    return value.item(), torch.autograd.grad(value, [U] if V is U else [U, V])
 
 
 # ---------------------------------------------------------------- objective, gradient
@@ -91,7 +86,7 @@ def test_path_norm_sums_over_paths(M, r, seed):
 @given(matrices(), sizes, rates, seeds)
 def test_gradient_is_that_of_automatic_differentiation(M, r, lam, seed):
     U, V = pair_for(M, r, seed)
-    expected = autograd(torch_objective(M, lam), U, V)
+    _, expected = autograd(M, lam, U, V)
     for g, e in zip(shallow.gradient(U, V, M, lam), expected, strict=True):
         np.testing.assert_allclose(g, e, rtol=1e-11, atol=1e-11)
 
@@ -100,9 +95,8 @@ def test_gradient_is_that_of_automatic_differentiation(M, r, lam, seed):
 @given(matrices(square=True), sizes, rates, seeds)
 def test_tied_objective_and_gradient(M, r, lam, seed):
     U, _ = pair_for(M, r, seed)
-    f = torch_objective(M, lam)
-    assert shallow.tied_objective(U, M, lam) == pytest.approx(float(f(*map(torch.tensor, (U, U)))))
-    (expected,) = autograd(lambda U: f(U, U), U)
+    value, (expected,) = autograd(M, lam, U)
+    assert shallow.tied_objective(U, M, lam) == pytest.approx(value)
     np.testing.assert_allclose(shallow.tied_gradient(U, M, lam), expected, rtol=1e-11, atol=1e-11)
 
 
@@ -110,8 +104,10 @@ def test_tied_objective_and_gradient(M, r, lam, seed):
 @given(matrices(), sizes, rates, seeds)
 def test_batch_axes(M, r, lam, seed):
     U, V = pair_for(M, r, seed, 2, 3)
+    C = np.diag(np.arange(M.shape[1]) + 0.5)
     for function in (
         lambda u, v: [shallow.objective(u, v, M, lam), shallow.path_norm(u, v)],
+        lambda u, v: [shallow.objective(u, v, M, lam, C), shallow.regularizer(u, v, lam, C)],
         lambda u, v: shallow.gradient(u, v, M, lam),
         shallow.balance,
     ):
@@ -229,18 +225,11 @@ def test_spectrum_is_right_to_the_last_digits_at_any_rate(sigma, r, lam, scale):
     rounding = 4 * len(sigma) * 2.0**-52 * max(sigma) / (1 + lam / r * max(rank, 1))
     tiny = 1e-322  # the spacing of the least floats, some of which lam = 1e308 leads to
     for x, exact in zip(optimum.spectrum, spectrum, strict=True):
-        assert abs(Fraction(x) - exact) <= Fraction(1, 10**15) * exact + Fraction(
-            rounding
-        ) + Fraction(tiny)
+        allowed = Fraction(1, 10**15) * exact + Fraction(rounding) + Fraction(tiny)
+        assert abs(Fraction(x) - exact) <= allowed
     assert optimum.threshold == pytest.approx(float(alpha), rel=2e-15, abs=tiny)
     if scale == 1:
         assert optimum.value == pytest.approx(float(value), rel=4e-15, abs=tiny)
-
-
-def test_spectrum_at_very_large_rates():
-    assert shallow.optimal_spectrum(np.ones(5), 5, 1e17).rank == 5
-    U, V = shallow.optimal_factors(np.eye(5), 5, 1e17)
-    np.testing.assert_allclose(U @ V.T, 1e-17 * np.eye(5), atol=1e-31)
 
 
 # ---------------------------------------------------------------- edges, scales
@@ -259,60 +248,22 @@ def test_path_norm_and_balance_of_any_scale(exponent):
     np.testing.assert_allclose(np.linalg.norm(bU, axis=0), np.linalg.norm(bV, axis=0))
     bU, bV = shallow.balance(scale * U, scale * V)
     np.testing.assert_allclose(bU @ bV.T / scale / scale, U @ V.T, atol=1e-13)
-
-
-def test_path_norm_where_fourth_powers_leave_the_range_of_floats():
-    assert shallow.path_norm([[1e100]], [[1e100]]) == pytest.approx(1e200, rel=1e-15)
-    assert shallow.path_norm([[1e-100]], [[1e-100]]) == pytest.approx(1e-200, rel=1e-15)
     assert shallow.path_norm([[3e-310, 0]], [[1.0, 5]]) == pytest.approx(3e-310)
-    U, V = shallow.balance([[1e-310]], [[1e308]])
-    np.testing.assert_allclose([U, V], [[[0.1]], [[0.1]]])
+    bU, bV = shallow.balance([[1e-310]], [[1e308]])
+    np.testing.assert_allclose([bU, bV], [[[0.1]], [[0.1]]])
 
 
 def test_an_indefinite_second_moment_is_refused_where_it_shows():
-    rng = np.random.default_rng(0)
-    U, V, M = rng.standard_normal((2, 3)), rng.standard_normal((4, 3)), rng.standard_normal((2, 4))
+    U, V = np.zeros((2, 3)), np.zeros((4, 3))
     C = np.diag([1.0, 1, 1, -1e-9])  # more than rounding
-    with pytest.raises(ValueError, match="C must be positive semidefinite, but it gives a vector"):
-        shallow.regularizer(U, np.eye(4, 3, -1), 1, C)
-    with pytest.raises(ValueError, match="C must be positive semidefinite"):
-        shallow.objective(0 * U, 0 * V, np.eye(2, 4, 2), 1, C)
     nearly = np.diag([1.0, 1, 1, -1e-11])  # rounding
-    shallow.objective(0 * U, 0 * V, np.eye(2, 4, 2), 1, nearly)
+    with pytest.raises(ValueError, match="C must be positive semidefinite, but it gives a vector"):
+        shallow.regularizer(U + 1, np.eye(4, 3, -1), 1, C)
     for scale, length in ((1e9, 1.0), (1e-9, 1.0), (1.0, 1e6), (1.0, 1e-6)):  # both are relative
         X = length * np.eye(2, 4, 2)
-        shallow.objective(0 * U, 0 * V, X, 1, scale * nearly)
+        shallow.objective(U, V, X, 1, scale * nearly)
         with pytest.raises(ValueError, match="C must be positive semidefinite"):
-            shallow.objective(0 * U, 0 * V, X, 1, scale * C)
-    skewed = np.diag([1.0, 2, 3, 4]) + 1e-12 * np.eye(4, k=1)
-    assert shallow.objective(U, V, M, 1, skewed) == pytest.approx(
-        shallow.objective(U, V, M, 1, np.diag([1.0, 2, 3, 4])), rel=1e-11
-    )
-
-
-def test_the_second_moment_is_not_decomposed(monkeypatch):
-    A = np.random.default_rng(0).standard_normal((30, 30))
-    C, calls = A @ A.T, []
-    for name in ("eigvalsh", "eigh", "svd", "cholesky"):
-        monkeypatch.setattr(np.linalg, name, lambda *a, name=name, **k: calls.append(name))
-    shallow.objective(A[:2, :3], A[:, :3], A[:2], 0.5, C)
-    shallow.regularizer(A[:2, :3], A[:, :3], 0.5, C)
-    assert calls == []
-
-
-@pytest.mark.parametrize("batch", [(), (2,), (2, 3)])
-def test_second_moment_with_batch_axes(batch):
-    rng = np.random.default_rng(0)
-    U, V = rng.standard_normal((*batch, 2, 5)), rng.standard_normal((*batch, 4, 5))
-    M, A = rng.standard_normal((2, 4)), rng.standard_normal((4, 4))
-    values = shallow.objective(U, V, M, 0.3, A @ A.T)
-    penalties = shallow.regularizer(U, V, 0.3, A @ A.T)
-    assert values.shape == penalties.shape == batch
-    for i in np.ndindex(batch):
-        lengths = [(u @ u) * ((A.T @ v) @ (A.T @ v)) for u, v in zip(U[i].T, V[i].T, strict=True)]
-        assert penalties[i] == pytest.approx(0.3 * sum(lengths))
-        loss = (((M - U[i] @ V[i].T) @ A) ** 2).sum()
-        assert values[i] == pytest.approx(loss + 0.3 * sum(lengths))
+            shallow.objective(U, V, X, 1, scale * C)
 
 
 @examples
@@ -324,9 +275,9 @@ def test_the_kernels_of_loops_are_the_checked_functions(M, r, lam, seed):
     np.testing.assert_array_equal(shallow.closed_form_objective(U, V, M, lam), expected)
 
 
-@pytest.mark.parametrize("shape", [(1, 1), (1, 6), (6, 1), (4, 7)])
+@pytest.mark.parametrize("shape", [(1, 1), (6, 1), (5, 5)])
 @pytest.mark.parametrize("r", [1, 3, 1000])
-@pytest.mark.parametrize("scale", [0.0, 1e-150, 1.0, 1e150])
+@pytest.mark.parametrize("scale", [0.0, 1e-150, 1e150])
 def test_optimal_factors_of_any_shape_and_scale(shape, r, scale):
     M = np.random.default_rng(0).standard_normal(shape)
     unit = shallow.optimal_product(M, r, 0.7)
@@ -343,15 +294,9 @@ def test_optimal_factors_of_any_shape_and_scale(shape, r, scale):
     sigma = np.linalg.svd(M, compute_uv=False)
     at_unit_scale = shallow.optimal_spectrum(sigma, r, 0.7).value
     assert value == pytest.approx(scale**2 * at_unit_scale, rel=1e-9)
-    value = shallow.optimal_spectrum(scale * sigma, r, 0.7).value
-    assert value == pytest.approx(scale**2 * at_unit_scale, rel=1e-9)
-
-
-@pytest.mark.parametrize("scale", [1e-150, 1e150])
-def test_optimal_autoencoder_of_extreme_scale(scale):
-    M = np.random.default_rng(0).standard_normal((5, 5))
-    U, unit = (shallow.optimal_autoencoder(s * M, 8, 0.7) for s in (scale, 1.0))
-    np.testing.assert_allclose(U @ U.T / scale, unit @ unit.T, atol=1e-12)
+    if shape == (5, 5):
+        A, unit = (shallow.optimal_autoencoder(s * M, r, 0.7) for s in (scale, 1.0))
+        np.testing.assert_allclose(A @ A.T, scale * unit @ unit.T, atol=1e-12 * scale)
 
 
 # ---------------------------------------------------------------- as printed
@@ -389,42 +334,23 @@ I, nan = np.eye(2), float("nan")
 
 test_bad_arguments_are_named = refusals(
     (lambda: shallow.objective(I, I, I, -0.1), "lam must be a number that is at least 0.*-0.1"),
-    (lambda: shallow.objective(I, I, I, nan), "lam must have finite entries"),
     (lambda: shallow.objective(I, I, np.ones((3, 2)), 1), r"M must have 2 rows.*\(3, 2\)"),
     (lambda: shallow.objective(I, I, np.ones((2, 3)), 1), r"M must have 2 columns.*\(2, 3\)"),
     (lambda: shallow.objective(I, I[:, :1], I, 1), "U and V must agree .*number of columns"),
-    (lambda: shallow.objective(I[None], I, I, 1), "U and V must agree in their batch axes"),
-    (lambda: shallow.objective(I * nan, I, I, 1), "U must have finite entries"),
     (lambda: shallow.objective(I, I, I, 1, np.eye(3)), "C must have 2 rows"),
     (lambda: shallow.objective(I, I, I, 1, [[0, 1], [0, 0]]), "C must be symmetric"),
-    (lambda: shallow.objective(I, I, I, 1, -I), "C must be positive semidefinite"),
-    (lambda: shallow.objective(I, I, I, 1, I * nan), "C must have finite entries"),
     (lambda: shallow.regularizer(I, I, 1, [[0, 1], [0, 0]]), "C must be symmetric"),
-    (lambda: shallow.objective(torch.eye(2, requires_grad=True), I, I, 1), "U must be a matrix"),
-    (lambda: shallow.objective(np.ma.masked_equal(I, 1), I, I, 1), "U must .* some are masked"),
     (lambda: shallow.regularizer(I, I, -1), "lam must be a number that is at least 0"),
-    (lambda: shallow.regularizer(I, I, 1, np.eye(3)), "C must have 2 rows"),
     (lambda: shallow.path_norm(I, I[0]), "V must be a matrix or a batch of matrices.*1 axes"),
     (lambda: shallow.gradient(I, I, I, -1), "lam must be a number that is at least 0"),
-    (lambda: shallow.gradient(I, I, I * nan, 1), "M must have finite entries"),
     (lambda: shallow.tied_objective(I, np.ones((2, 3)), 1), "M must be a square matrix"),
     (lambda: shallow.tied_gradient(I, np.ones((2, 3)), 1), "M must be a square matrix"),
-    (lambda: shallow.tied_gradient(I, np.eye(3), 1), "M must have 2 rows"),
     (lambda: shallow.balance(I, np.ones((2, 3))), "U and V must agree"),
-    (
-        lambda: shallow.optimal_spectrum([1, -1], 1, 1),
-        "every entry of sigma must be at least 0, but it was -1",
-    ),
-    (lambda: shallow.optimal_spectrum([], 1, 1), "sigma must be a non-empty vector"),
-    (lambda: shallow.optimal_spectrum([1], 1.5, 1), "r must be an integer .* but it was 1.5"),
+    (lambda: shallow.optimal_spectrum([1, -1], 1, 1), "every entry of sigma must be at least 0"),
     (lambda: shallow.optimal_spectrum([1], 0, 1), "r must be an integer that is at least 1"),
     (lambda: shallow.optimal_spectrum([1], 1, -1), "lam must be a number that is at least 0"),
     (lambda: shallow.optimal_product(I, 0, 1), "r must be an integer that is at least 1"),
-    (lambda: shallow.optimal_product([1], 1, 1), "M must be a matrix, but it has 1 axes"),
-    (lambda: shallow.optimal_factors(I, 2, nan), "lam must have finite entries"),
-    (lambda: shallow.optimal_factors("M", 2, 1), "M must be a matrix.*real numbers"),
     (lambda: shallow.optimal_autoencoder(np.ones((2, 3)), 1, 1), "M must be a square matrix"),
-    (lambda: shallow.optimal_autoencoder(I, True, 1), "r must be an integer .* it was True"),
     (lambda: shallow.optimal_product_as_printed(I, 1, -1), "lam must be a number"),
     (lambda: shallow.factorize_as_printed(0 * I, 1), "M must not be zero"),
     (lambda: shallow.factorize_as_printed(I, -1), "lam must be a number that is at least 0"),

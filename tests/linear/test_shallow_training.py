@@ -114,10 +114,8 @@ def test_batched_training_agrees_with_a_plain_loop_on_the_same_randomness(source
             x, y, b = (a[run, 0].numpy() for a in draw)
             np.testing.assert_allclose(y, M @ x, atol=1e-14)
             e = U @ np.diag(b) @ V.T @ x / theta - y
-            U, V = (
-                U - eta(t) * np.outer(e, x) @ V @ np.diag(b),
-                V - eta(t) * np.outer(x, e) @ U @ np.diag(b),
-            )
+            gU, gV = np.outer(e, x) @ V @ np.diag(b), np.outer(x, e) @ U @ np.diag(b)
+            U, V = U - eta(t) * gU, V - eta(t) * gV
         np.testing.assert_allclose(trained.U[run], U, atol=1e-12)
         np.testing.assert_allclose(trained.V[run], V, atol=1e-12)
     assert not np.allclose(trained.U, U0, atol=1e-2)
@@ -137,59 +135,29 @@ def test_draws_have_the_law_that_is_asked_for():
     assert (counts / n - 0.1).abs().max() < 5 * math.sqrt(0.09 / n)
 
 
-def test_training_is_determined_by_its_generator_and_leaves_its_start_alone():
-    results = []
-    for seed in (1, 1, 2):
-        _, M, U, V = start()
-        kept = U.clone(), V.clone()
-        g = torch.Generator().manual_seed(seed)
-        results.append(train_linear(M, 0.5, U, V, steps=100, step_size=0.02, generator=g))
-        assert torch.equal(U, kept[0])
-        assert torch.equal(V, kept[1])
-    assert torch.equal(results[0].U, results[1].U)
-    assert torch.equal(results[0].V, results[1].V)
-    assert not torch.allclose(results[0].U, results[2].U)
-
-
 def test_observing_changes_nothing_and_reports_the_asked_times():
-    lam = 1.0
+    lam = 2.0
     g, M, U, V = start()
-    state = g.get_state()
+    state, kept = g.get_state(), (U.clone(), V.clone())
     options = {"steps": 130, "step_size": 0.02, "generator": g}
     plain = train_linear(M, 0.5, U, V, **options)
     assert plain.times.size == 0
     assert plain.observed == {}
+    assert torch.equal(U, kept[0])  # the start is left alone
+    assert torch.equal(V, kept[1])
     g.set_state(state)
     watched = train_linear(M, 0.5, U, V, **options, every=50, observe=progress(M, lam))
     assert torch.equal(plain.U, watched.U)
     assert watched.times.tolist() == [0, 50, 100, 130]
-    assert {k: v.shape for k, v in watched.observed.items()} == {
-        "objective": (4, 3),
-        "score_variance": (4, 3),
-    }
+    assert [v.shape for v in watched.observed.values()] == [(4, 3)] * 2
     final = watched.U.numpy(), watched.V.numpy()
     np.testing.assert_allclose(watched.observed["objective"][-1], objective(*final, M, lam))
     scores = np.linalg.norm(final[0], axis=1) * np.linalg.norm(final[1], axis=1)
     np.testing.assert_allclose(watched.observed["score_variance"][-1], scores.var(axis=1))
-    g.set_state(state)
-    listed = train_linear(M, 0.5, U, V, **options, every=[7, 50], observe=progress(M, lam))
-    assert listed.times.tolist() == [0, 7, 50, 130]
-    g.set_state(state)
-    raw = train_linear(M, 0.5, U, V, **options, every=130, observe=lambda U, V: {"U": U})
+    raw = train_linear(M, 0.5, U, V, **options, every=[7, 50], observe=lambda U, V: {"U": U})
+    assert raw.times.tolist() == [0, 7, 50, 130]
     assert torch.equal(torch.tensor(raw.observed["U"][0]), U)  # a copy, not a view of the last U
-
-
-def test_float32_runs_follow_float64_ones():
-    g, M, U, V = start(dtype=torch.float32)
-    law = isotropic_law(5)  # the same atoms in both precisions
-    state = g.get_state()
-    single = train_linear(M, 1, U, V, steps=200, step_size=0.02, generator=g, inputs=law)
-    g.set_state(state)
-    double = train_linear(
-        M, 1, U.double(), V.double(), steps=200, step_size=0.02, generator=g, inputs=law
-    )
-    assert single.U.dtype == torch.float32
-    torch.testing.assert_close(single.U.double(), double.U, rtol=0, atol=1e-5)
+    assert not torch.equal(raw.U, plain.U)  # the generator went on
 
 
 def test_progress_of_diverging_runs_is_recorded():
@@ -200,15 +168,6 @@ def test_progress_of_diverging_runs_is_recorded():
     assert trained.observed["objective"].shape == (201, 3)
     assert np.isfinite(trained.observed["objective"][0]).all()
     assert not np.isfinite(trained.observed["objective"][-1]).any()
-
-
-def test_progress_counts_the_regularizer_once_for_every_lam():
-    _, M, U, V = start()
-    for lam in (0.0, 0.3, 2.0):
-        observed = progress(M, lam)(U, V)["objective"]
-        penalty = (U**2).sum(1) * (V**2).sum(1)
-        loss = ((torch.tensor(M) - U @ V.mT) ** 2).sum((1, 2))
-        np.testing.assert_allclose(observed, loss + lam * penalty.sum(1), rtol=1e-12)
 
 
 # ---------------------------------------------------------------- bad arguments
@@ -230,30 +189,17 @@ test_bad_arguments_are_named = refusals(
     (lambda: sgd_step(U, V, np.ones(5), np.ones(2), np.ones(3), 0.5, 0.1), "x must"),
     (lambda: sgd_step(U, V, np.ones(4), np.ones(1), np.ones(3), 0.5, 0.1), "y must"),
     (lambda: sgd_step(U, V, np.ones(4), np.ones(2), np.ones(1), 0.5, 0.1), "mask must"),
-    (lambda: sgd_step(U * np.nan, V, np.ones(4), np.ones(2), np.ones(3), 0.5, 0.1), "U must"),
     (lambda: sgd_step(U, V, np.ones(4), np.ones(2), np.ones(3), 0.5, 0), "step_size"),
     (lambda: progress(TM, -1.0), "lam must be a number that is at least 0"),
-    (lambda: progress([1.0], 1.0), "M must be a matrix"),
-    (lambda: train(theta=0), "theta"),
     (lambda: train(step_size=lambda t: 0.1 - t), "step_size must be finite .* at 1 it was -0.9"),
-    (lambda: train(step_size=lambda t: math.nan), "step_size must be finite .* at 0"),
     (lambda: train(observe=lambda *_: None), "observe must return a dict .* it gave None"),
-    (lambda: train(inputs=np.ones((0, 4))), "inputs must not be empty"),
     (lambda: train(steps=0), "steps"),
-    (lambda: train(every=0), "every"),
     (lambda: train(every=[5, 0.5]), "every"),
-    (lambda: train(step_size=-1), "step_size"),
     (lambda: train(generator=None), "generator"),
     (lambda: train(M=TM.T), "M"),
-    (lambda: train(U=TU[0]), "U"),
     (lambda: train(V=TV.double()), "dtype"),
     (lambda: train(V=TV[..., :2]), "columns"),
     (lambda: train(U=TU.numpy()), "U must be a tensor"),
     (lambda: train(V=TV * math.inf), "V must be a tensor"),
     (lambda: train(inputs=np.ones((3, 5))), "inputs"),
 )
-
-
-def test_the_bad_calls_differ_from_a_good_one():
-    assert train().U.shape == (5, 2, 3)
-    sgd_step(U, V, np.ones(4), np.ones(2), np.ones(3), 0.5, 0.1)

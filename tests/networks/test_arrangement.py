@@ -43,7 +43,6 @@ def test_each_unit_turns_on_its_two_rays_and_nowhere_else(seed, m, degenerate):
     assert (np.diff(found.angle) >= 0).all()
     assert np.abs(found.angle).max() <= np.pi
     np.testing.assert_allclose(np.exp(1j * found.angle), found.direction, atol=1e-15)
-    np.testing.assert_allclose(abs(found.direction), 1, atol=1e-15)
     np.testing.assert_array_equal(np.sort(found.unit), np.repeat(np.arange(m), 2))
     for k, j in enumerate(found.unit):
         before, on, after = as_points(found.direction[k] * np.exp([-1e-9j, 0, 1e-9j])) @ W[j]
@@ -64,12 +63,6 @@ def test_patterns_are_the_signs_in_the_middle_of_each_sector(seed, m, degenerate
         np.testing.assert_array_equal(patterns, signs)
 
 
-def test_lines_that_are_distinct_leave_2m_sectors():
-    found = rays([[3, 1], [-6, -2], [0, 0.5], [0, 2], [-1, 1]])  # three lines
-    assert (widths(found) > 1e-9).sum() == 6
-    assert widths(found).sum() == pytest.approx(2 * np.pi)
-
-
 @given(seeds)
 def test_points_lie_in_the_sectors_that_are_said(seed):
     rng = np.random.default_rng(seed)
@@ -86,14 +79,6 @@ def test_sectors_are_counted_from_the_first_ray_and_the_last_has_two_names():
     u = as_complex([[1, -1.5], [2, 0.5], [-0.1, 3], [-2, 0.1], [-2, -0.1]])
     assert sector_of(found, u).tolist() == [0, 1, 2, 3, -1]
     np.testing.assert_allclose(np.degrees(np.angle(middles(found))), [-67.5, 22.5, 112.5, -157.5])
-
-
-def test_complex_numbers_are_points():
-    u = np.arange(12.0).reshape(2, 3, 2)[:, ::2]
-    np.testing.assert_array_equal(as_complex(u), [[1j, 4 + 5j], [6 + 7j, 10 + 11j]])
-    np.testing.assert_array_equal(as_points(as_complex(u)), u)
-    np.testing.assert_array_equal(as_points(2 - 3j), [2, -3])
-    np.testing.assert_array_equal(as_points(np.broadcast_to(5j, 2)), [[0, 5], [0, 5]])
 
 
 def test_points_on_a_ray_get_the_sector_of_either_side():
@@ -118,7 +103,7 @@ def gradients(network):
 
 @pytest.mark.parametrize(
     ("of_W", "of_a", "of_alpha"),
-    [((), (), ()), ((3,), (), ()), ((), (3,), ()), ((), (), (3,)), ((2, 1), (3,), (5, 1, 1))],
+    [((), (), ()), ((), (3,), ()), ((2, 1), (3,), (5, 1, 1))],
 )
 @pytest.mark.parametrize("m", [1, 2, 9])
 def test_gradients_are_those_of_autograd(m, of_W, of_a, of_alpha):
@@ -145,9 +130,8 @@ def test_gradients_of_integer_networks_are_exact():
     for m in (1, 3, 6):
         W, a = integer_rows(rng, 40, m), rng.integers(-3, 4, (40, m)).astype(float)
         on_sectors = gradients(TwoLayerNetwork(W, a, 0.25))
-        for rows, top, g in zip(
-            W.astype(int).tolist(), a.astype(int).tolist(), on_sectors, strict=True
-        ):
+        integers = W.astype(int).tolist(), a.astype(int).tolist()
+        for rows, top, g in zip(*integers, on_sectors, strict=True):
             found = rays(rows)
             for k in np.flatnonzero(widths(found) > 1e-9):
                 u = [Fraction(c) for c in as_points(middles(found)[k]).tolist()]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.optimize import minimize, minimize_scalar
+from scipy.optimize import minimize
 
 from helpers.refusals import refusals
 from runproofs.networks import capacity
@@ -44,34 +44,7 @@ def value_at(v, weights, points, atoms, masses):
     return total / moment if moment > 1e-9 else -np.inf
 
 
-def searched(f, N=4001):
-    """The largest f on the unit circle: a grid, and then bounded search about its five best."""
-    angles = np.linspace(-np.pi, np.pi, N)
-
-    def at(t):
-        return f(np.array([np.cos(t), np.sin(t)]))
-
-    best = sorted(angles, key=at)[-5:]
-    width = 2 * np.pi / (N - 1)
-    options = {"method": "bounded", "options": {"xatol": 1e-14}}
-    ends = [(t - width, t + width) for t in best]
-    found = [minimize_scalar(lambda t: -at(t), bounds=pair, **options) for pair in ends]
-    return max([at(t) for t in best] + [-result.fun for result in found])
-
-
 # ----------------------------------------------------------------------------------- suprema
-
-
-@pytest.mark.parametrize("seed", range(8))
-def test_the_sweep_finds_what_a_search_finds(seed):
-    rng = np.random.default_rng(seed)
-    atoms, masses = random_law(rng, 2 + seed % 4, 2)
-    points = atoms[rng.integers(0, len(atoms), 4)]
-    weights = rng.choice([-1.0, 1], 4)
-    problem = weights, points, atoms, masses
-    assert supremum(*problem).value == pytest.approx(
-        searched(lambda v: value_at(v, *problem)), rel=1e-10, abs=1e-10
-    )
 
 
 @given(seeds, st.integers(1, 5), st.integers(1, 5), st.booleans())
@@ -114,13 +87,6 @@ def test_cells_in_dimension_three_are_never_beaten_and_certified(seed, degenerat
     moment = np.sqrt(second_moment(v, atoms, masses))
     sums = np.maximum(v @ points.T, 0) @ weights
     assert (sums <= found.value * moment + 1e-9).all()
-
-
-def test_a_batch_may_be_empty():
-    for solve in (supremum, supremum_by_cells):
-        found = solve(np.zeros((0, 1)), [[1, 0]], CROSS, [0.25] * 4)
-        assert found.value.shape == (0,)
-        assert found.direction.shape == (0, 2)
 
 
 def test_a_law_in_a_plane_of_space_is_a_law_of_the_plane():
@@ -167,7 +133,7 @@ def test_atoms_that_nearly_coincide(solve, angle):
 
 
 @pytest.mark.parametrize("solve", [supremum, supremum_by_cells])
-@pytest.mark.parametrize("mass", [1e-3, 1e-7, 1e-11])
+@pytest.mark.parametrize("mass", [1e-3, 1e-11])
 def test_a_mass_that_nearly_vanishes(solve, mass):
     masses = 1 - mass, mass  # on e_1 and e_2: z = v, and the supremum is (sum of 1 / p_k)^{1/2}
     exact = (1 / masses[0] + 1 / masses[1]) ** 0.5
@@ -217,13 +183,13 @@ def test_expected_complexity_is_the_mean_over_all_samples(n):
     assert expected_complexity(n, atoms, masses) == pytest.approx(mean, rel=1e-12)
 
 
+# ----------------------------------------------------------------------------- retentiveness
+
+
 def test_pieces_make_no_difference(monkeypatch):
     whole = expected_complexity(4, *triangle(0.3))
     monkeypatch.setattr(capacity, "CHUNK", 100)
     assert expected_complexity(4, *triangle(0.3)) == pytest.approx(whole, rel=1e-14)
-
-
-# ----------------------------------------------------------------------------- retentiveness
 
 
 def ratio(v, atoms, masses):
@@ -271,9 +237,10 @@ def test_retentiveness_of_simple_laws():
 # ------------------------------------------------------------------------------------ errors
 
 
+MANY = np.random.default_rng(1).standard_normal((90, 3))
+
 test_bad_arguments = refusals(
     (lambda: second_moment([1, 2], [[1, 0]], [0.5]), "masses must be 1 probabilities of sum 1"),
-    (lambda: retentiveness([[1, 0]], [0.5, 0.5]), "masses must be 1 probabilities of sum 1"),
     (lambda: retentiveness([[1, 0], [0, 1]], [1, 0]), "masses must be larger than 0"),
     (lambda: second_moment([1, 2, 3], [[1, 0]], [1]), "v must have a last axis of length 2"),
     (lambda: retentiveness([[0, 0]], [1]), "atoms must not all be 0"),
@@ -283,8 +250,5 @@ test_bad_arguments = refusals(
     (lambda: complexity(np.ones((15, 1)), [[1]], [1]), "sample must allow at most 14"),
     (lambda: expected_complexity(0, [[1]], [1]), "n must be an integer"),
     (lambda: expected_complexity(40, *triangle(0.3)), "n must allow at most 262144"),
-    (
-        lambda: retentiveness(np.random.default_rng(1).standard_normal((90, 3)), [1 / 90] * 90),
-        "atoms must allow at most 3000 subsets",
-    ),
+    (lambda: retentiveness(MANY, [1 / 90] * 90), "atoms must allow at most 3000 subsets"),
 )

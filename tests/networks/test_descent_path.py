@@ -25,26 +25,17 @@ def optimum(phi, theta, y, lam):
     D, N = phi.shape
     columns = np.hstack([phi, fractions(np.eye(D)), fractions(-np.eye(D))])
     prices = [*(lam * theta), *[Fraction(1)] * (2 * D)]
-    best = None
+    found = []
     for basis in combinations(range(N + 2 * D), D):
         A = columns[:, basis]
-        if D == 1:
-            x = [y[0] / A[0, 0]] if A[0, 0] else None
-        else:
-            det = A[0, 0] * A[1, 1] - A[0, 1] * A[1, 0]
-            x = det and [
-                (y[0] * A[1, 1] - y[1] * A[0, 1]) / det,
-                (y[1] * A[0, 0] - y[0] * A[1, 0]) / det,
-            ]
-        if x and min(x) >= 0:
-            value = sum(prices[k] * v for k, v in zip(basis, x, strict=True))
-            if best is None or value < best[0]:
-                best = value, basis, x
-    c = fractions(np.zeros(N))
-    for k, v in zip(best[1], best[2], strict=True):
-        if k < N:
-            c[k] += v
-    return best[0], c
+        det = A[0, 0] if D == 1 else A[0, 0] * A[1, 1] - A[0, 1] * A[1, 0]
+        if det:
+            adjugate = np.array([[1]] if D == 1 else [[A[1, 1], -A[0, 1]], [-A[1, 0], A[0, 0]]])
+            c = fractions(np.zeros(N + 2 * D))
+            c[list(basis)] = adjugate @ y / det
+            found.append((c @ prices, c.tolist()))
+    value, c = min(f for f in found if min(f[1]) >= 0)
+    return value, np.array(c[:N])
 
 
 @given(seeds)
@@ -81,7 +72,7 @@ def test_exact_paths_never_rise_and_end_at_the_optimum(seed):
     assert float(theta @ improved) == pytest.approx(program.fun, abs=1e-9)
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(8))
 def test_paths_of_networks(seed):
     """From random units to a certified optimum, in floating point, against linear programs."""
     rng = np.random.default_rng(seed)
@@ -93,11 +84,8 @@ def test_paths_of_networks(seed):
     atoms = np.vstack([U, best.U])
     phi = np.maximum(X @ atoms.T, 0) * np.append(v, best.V[:, 0])
     theta = np.linalg.norm(atoms, axis=1) * abs(np.append(v, best.V[:, 0]))
-    start, end = (
-        np.repeat([1.0, 0], [n + 1, len(best.U)]),
-        np.repeat([0.0, 1], [n + 1, len(best.U)]),
-    )
-    path = descent_path.descent_path(phi, theta, start, end)
+    start = np.repeat([1.0, 0], [n + 1, len(best.U)])
+    path = descent_path.descent_path(phi, theta, start, 1 - start)
     assert path.needed() <= n + 1
     t = np.linspace(0, 1, 9)[:, None]
     c = np.vstack([(1 - t) * a + t * b for a, b in pairwise(path.corners)])
@@ -136,7 +124,6 @@ test_bad_arguments = refusals(
     (lambda: dependence([1.0, 2], [1]), "phi must be a matrix"),
     (lambda: dependence(fractions([1, 2]), fractions([1])), "phi must be a matrix"),
     (lambda: dependence([[1.0, 2]], [1]), "must have length 2"),
-    (lambda: dependence([[1.0, 2]], [1, -1]), "at least 0, but theta is -1"),
     (lambda: reduce_weights([[1.0]], [1], [-2]), "at least 0, but a weight is -2"),
     (lambda: dependence([[Fraction(1), 0.5]], [1, 1]), "or only Fractions"),
 )

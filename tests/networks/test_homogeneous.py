@@ -4,10 +4,8 @@ import itertools
 
 import numpy as np
 import pytest
-import torch
 
 from helpers.refusals import refusals
-from runproofs.networks import homogeneous
 from runproofs.networks.homogeneous import degree, scaled
 
 X = np.array([[1.0, -2.0], [0.5, 3.0], [-1.0, 1.0]])
@@ -22,7 +20,7 @@ def drawn(*shapes, seed=0):
     return [rng.normal(size=shape) for shape in shapes]
 
 
-@pytest.mark.parametrize("depth", [1, 2, 3, 4])
+@pytest.mark.parametrize("depth", [1, 4])
 def test_every_layer_adds_one(depth):
     def network(*weights):
         h = X
@@ -35,14 +33,11 @@ def test_every_layer_adds_one(depth):
     assert degree(network, weights).found == depth
 
 
-@pytest.mark.parametrize("p", [0.25, 1.5, 2 + 1e-6])
-def test_degrees_need_not_be_integers(p):
-    assert degree(lambda w: np.sign(w) * np.abs(w) ** p, drawn(4)).found == pytest.approx(
-        p, rel=1e-12
-    )
-
-
-def test_degree_zero_and_negative_degrees_are_not_tried_at_zero():
+def test_degrees_need_not_be_positive_integers():
+    for p in (0.25, 2 + 1e-6):
+        found = degree(lambda w, p=p: np.sign(w) * np.abs(w) ** p, drawn(4)).found
+        assert found == pytest.approx(p, rel=1e-12)
+    # these are not tried at zero
     assert degree(lambda w: w / np.linalg.norm(w), drawn(3)).found == 0
     assert degree(lambda w: 1 / w, drawn(3)).found == -1
 
@@ -51,7 +46,6 @@ def test_degree_zero_and_negative_degrees_are_not_tried_at_zero():
     "wrong",
     [
         lambda w: np.tanh(w),
-        lambda w: w + 1,
         lambda w: w**2 + w,
         lambda w: np.array([w[0], w[1] ** 2]),  # entries of different degrees
         lambda w: np.where(np.abs(w).max() > 3, 2 * w, w),
@@ -103,25 +97,7 @@ def test_powers_of_the_biases():
     assert degree(network, weights, powers=[1, 1, 1, 2, 1]).found == 3
     assert degree(network, weights).found is None
     assert degree(network, weights, powers=[2, 2, 1, 3, 1]).found == 4
-
-
-def test_scaled_stays_exact():
     assert scaled([[2, 3]], 3, [2])[0].tolist() == [18, 27]
-
-
-def test_a_torch_module_can_be_tried():
-    torch.manual_seed(0)
-    net = torch.nn.Sequential(
-        torch.nn.Linear(2, 8, bias=False), torch.nn.ReLU(), torch.nn.Linear(8, 3, bias=False)
-    ).double()
-    names = list(dict(net.named_parameters()))
-
-    def network(*weights):
-        parameters = dict(zip(names, map(torch.tensor, weights), strict=True))
-        return torch.func.functional_call(net, parameters, torch.tensor(X))
-
-    weights = [value.detach().numpy() for value in net.parameters()]
-    assert degree(network, weights).found == 2
 
 
 test_bad_arguments = refusals(
@@ -134,10 +110,6 @@ test_bad_arguments = refusals(
     (lambda: degree(lambda w: w, [1.0], tol=0), "tol"),
     *(
         (lambda scales=scales: degree(lambda w: w, [1.0], scales=scales), "scales must be")
-        for scales in ((2,), (2, 2), (1, 2), (0, 2), (-1, 2))
+        for scales in ((2,), (2, 2), (1, 2), (0, 2))
     ),
 )
-
-
-def test_no_degree_is_found_where_there_is_none():
-    assert homogeneous.Degree(None, None).found is None

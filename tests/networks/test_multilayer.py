@@ -1,6 +1,5 @@
 """Multilayer networks with dropout: two exact routes agree, and bad arguments are named."""
 
-from dataclasses import FrozenInstanceError
 from fractions import Fraction
 
 import numpy as np
@@ -22,7 +21,7 @@ def drawn(rng, sizes):
     )
 
 
-@pytest.mark.parametrize("p", [HALF, Fraction(2, 3), Fraction(1, 5), Fraction(1)])
+@pytest.mark.parametrize("p", [HALF, Fraction(1, 5), Fraction(1)])
 @pytest.mark.parametrize("sizes", [(2, 3, 2, 1), (3, 4, 1), (2, 1)])
 def test_layer_by_layer_is_all_patterns(sizes, p):
     rng = np.random.default_rng(7)
@@ -34,12 +33,6 @@ def test_layer_by_layer_is_all_patterns(sizes, p):
         listed = {value: chances[outputs == value].sum() for value in set(outputs)}
         assert {k: v for k, v in law.items() if v} == {k: v for k, v in listed.items() if v}
         assert multilayer.criterion(network, [(1, x, 2)], p) == (chances * (outputs - 2) ** 2).sum()
-
-
-def test_a_network_does_not_change():
-    network = MultilayerNetwork([[[1]], [[2]]])
-    with pytest.raises(FrozenInstanceError):
-        network.weights = ()
 
 
 def test_figure_1_and_its_neighbors():
@@ -63,8 +56,13 @@ def test_exact_stays_exact_and_floats_stay_floats():
     assert isinstance(FIGURE_1([1, 1]), Fraction)
     floats = MultilayerNetwork([[[1.0, 1], [1, 1]], [[1, 1]]])
     assert isinstance(floats([1, 1]), float)
-    assert multilayer.criterion(floats, [(1, [1, -1], 8)], HALF) == pytest.approx(54, rel=1e-12)
-    assert isinstance(multilayer.criterion(floats, [(1, [1, -1], 8)], HALF), float)
+    value = multilayer.criterion(floats, [(1, [1, -1], 8)], HALF)
+    assert value == pytest.approx(54, rel=1e-12)
+    assert isinstance(value, float)
+    mixed = MultilayerNetwork([[[HALF, 0.25], [1, 0.5]], [[1, 1]]], [[0, HALF], [0.5]])
+    assert mixed.weights[0].dtype == float
+    assert mixed([HALF, 0.5]) == 0.375 + 1.25 + 0.5
+    assert isinstance(multilayer.criterion(FIGURE_1, [(1, [HALF, -1.0], 8)], HALF), float)
 
 
 def test_fractions_of_numpy_integers_do_not_overflow():
@@ -99,47 +97,25 @@ def test_equal_nodes_are_merged_at_any_width():
     assert sum(chance * value**2 for value, chance in law.items()) == second
 
 
-def test_fractions_beside_floats_become_floats():
-    network = MultilayerNetwork([[[HALF, 0.25], [1, 0.5]], [[1, 1]]], [[0, HALF], [0.5]])
-    assert network.weights[0].dtype == float
-    assert network([HALF, 0.5]) == 0.375 + 1.25 + 0.5
-    assert isinstance(multilayer.criterion(FIGURE_1, [(1, [HALF, -1.0], 8)], HALF), float)
-
-
-def test_half_of_the_mass_is_at_the_origin():
-    assert [(w, list(x), y) for w, x, y in multilayer.half([3, 4], 7)] == [
-        (HALF, [3, 4], 7), (HALF, [0, 0], 0),
-    ]  # fmt: skip
-
+LARGE = MultilayerNetwork([np.ones((1, 21))])
+BATCHES = (
+    MultilayerNetwork([[[1, 1]]], [np.ones((3, 1), int)]),  # of biases
+    MultilayerNetwork([np.ones((2, 1, 2))]),
+)
 
 test_bad_arguments_are_named = refusals(
     (lambda: MultilayerNetwork([]), "weights must hold at least one layer"),
     (lambda: MultilayerNetwork([[[1, 2]], [[1, 2]]]), r"weights\[1\] must have 1 columns"),
     (lambda: MultilayerNetwork([[[1], [2]]]), r"weights\[0\] must be a matrix of one row"),
     (lambda: MultilayerNetwork([[1, 2]]), r"weights\[0\] must be a matrix"),
-    (lambda: MultilayerNetwork([[[1, "a"]]]), r"weights\[0\] must be"),
     (lambda: MultilayerNetwork([[[1, np.nan]]]), "finite"),
     (lambda: MultilayerNetwork([[[1]], [[1]]], [[0]]), r"biases must have lengths \[1, 1\]"),
     (lambda: FIGURE_1([1, 2, 3]), "x must have a last axis of length 2"),
-    (lambda: multilayer.dropout_output(FIGURE_1, [1, 1], [1], HALF), "pattern must hold 2"),
     (lambda: multilayer.dropout_output(FIGURE_1, [1, 1], [1, [1]], HALF), r"pattern\[1\]"),
     (lambda: multilayer.output_law(FIGURE_1, [[1, 1]], HALF), "x must be a point of 2 inputs"),
-    (lambda: MultilayerNetwork([[[1, 2], [3]]]), r"weights\[0\] must be"),
     (lambda: multilayer.output_law(FIGURE_1, [1, 1], 0), "p must be a keep probability"),
     (lambda: multilayer.all_patterns(FIGURE_1, 0), "^p must be a keep probability"),
-    (
-        lambda: multilayer.all_patterns(MultilayerNetwork([np.ones((1, 21))]), HALF),
-        "network must have at most 20 inputs and hidden nodes .* it has 21",
-    ),
+    (lambda: multilayer.all_patterns(LARGE, HALF), "network must have at most 20 inputs and"),
     (lambda: multilayer.penalised_risk(FIGURE_1, [(1, [1, 1], 1)], -1), "lam must be"),
-    (
-        lambda: multilayer.output_law(
-            MultilayerNetwork([[[1, 1]]], [np.ones((3, 1), int)]), [1, 1], HALF
-        ),
-        "network must be a single one",
-    ),
-    (
-        lambda: multilayer.output_law(MultilayerNetwork([np.ones((2, 1, 2))]), [1, 1], 0.5),
-        "network must be a single one",
-    ),
+    *((lambda n=n: multilayer.output_law(n, [1, 1], HALF), "network must be a") for n in BATCHES),
 )

@@ -1,11 +1,10 @@
 """The sub-networks of a wide layer, by loops over masks, enumeration and the normal law."""
 
-import re
-
 import numpy as np
 import pytest
 from scipy.stats import norm
 
+from helpers.refusals import refusals
 from runproofs.masks import all_masks
 from runproofs.networks import subnetworks
 
@@ -74,39 +73,35 @@ def test_logits_that_do_not_vary_are_predicted_exactly():
     np.testing.assert_array_equal(found, mean.argmax(1) == labels)
 
 
-def test_the_same_seed_the_same_prediction():
-    asked = *subnetworks.moments(H, A, beta, q), labels
-    first, again, other = (subnetworks.predicted_accuracy(*asked, seed) for seed in (1, 1, 2))
-    np.testing.assert_array_equal(first, again)
-    assert (first != other).any()
-    assert np.isin(subnetworks.predicted_accuracy(*asked, 0, draws=2) * 2, [0, 1, 2]).all()
-
-
 LAYER = {"H": H, "A": A, "beta": beta, "q": q}
 MOMENTS = dict(zip(("mean", "covariance"), subnetworks.moments(H, A, beta, q), strict=True))
-ASKED = {**MOMENTS, "labels": labels, "rng": 0}
 
 
-@pytest.mark.parametrize(
-    ("function", "arguments", "message"),
-    [
-        (subnetworks.moments, {**LAYER, "H": H[0]}, "H must be a matrix"),
-        (subnetworks.moments, {**LAYER, "H": H * np.nan}, "H must have finite"),
-        (subnetworks.moments, {**LAYER, "A": A.T}, "A must have 7 columns, one a unit, not 3"),
-        (subnetworks.moments, {**LAYER, "beta": np.ones(7)}, "beta must have 3 entries"),
-        (subnetworks.moments, {**LAYER, "q": 0}, "keep probability"),
-        (subnetworks.logits, {**LAYER, "masks": masks.T}, "masks must be (K, m) with m = 7"),
-        (subnetworks.logits, {**LAYER, "masks": masks[:0]}, "masks must be (K, m)"),
-        (subnetworks.logits, {**LAYER, "masks": masks[0]}, "masks must be (K, m)"),
-        (subnetworks.logits, {**LAYER, "masks": masks / q}, "only zeros and ones"),
-        (subnetworks.predicted_accuracy, {**ASKED, "mean": H}, "covariance must be (5, 7, 7)"),
-        (subnetworks.predicted_accuracy, {**ASKED, "mean": H[0]}, "mean must be a matrix"),
-        (subnetworks.predicted_accuracy, {**ASKED, "labels": labels[1:]}, "labels must be 5"),
-        (subnetworks.predicted_accuracy, {**ASKED, "labels": labels + 1}, "from 0 to 2"),
-        (subnetworks.predicted_accuracy, {**ASKED, "draws": 0}, "draws must be an integer"),
-        (subnetworks.predicted_accuracy, {**ASKED, "rng": None}, "rng must be"),
-    ],
+def moments(**change):
+    return lambda: subnetworks.moments(**LAYER | change)
+
+
+def logits(masks):
+    return lambda: subnetworks.logits(**LAYER, masks=masks)
+
+
+def predicted(**change):
+    return lambda: subnetworks.predicted_accuracy(**MOMENTS | {"labels": labels, "rng": 0} | change)
+
+
+test_bad_arguments = refusals(
+    (moments(H=H[0]), "H must be a matrix"),
+    (moments(A=A.T), "A must have 7 columns, one a unit, not 3"),
+    (moments(beta=np.ones(7)), "beta must have 3 entries"),
+    (moments(q=0), "keep probability"),
+    (logits(masks.T), r"masks must be \(K, m\) with m = 7"),
+    (logits(masks[:0]), "masks must be"),
+    (logits(masks[0]), "masks must be"),
+    (logits(masks / q), "only zeros and ones"),
+    (predicted(mean=H), r"covariance must be \(5, 7, 7\)"),
+    (predicted(mean=H[0]), "mean must be a matrix"),
+    (predicted(labels=labels[1:]), "labels must be 5"),
+    (predicted(labels=labels + 1), "from 0 to 2"),
+    (predicted(draws=0), "draws must be an integer"),
+    (predicted(rng=None), "rng must be"),
 )
-def test_bad_arguments(function, arguments, message):
-    with pytest.raises(ValueError, match=re.escape(message)):
-        function(**arguments)

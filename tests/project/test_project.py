@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from booksite.launch import NOTEBOOKS
+from booksite.publishing import NOTEBOOKS
 
 from runproofs.book import provenance
 

@@ -13,20 +13,16 @@ from runproofs.reproductions import ch5
 def modules(network, side):
     """The same network from torch's parts, up to the wide layer's ReLU, and its output layer."""
     padding = 1 if side == 8 else 0
-    kernel = network.body[0].shape[-1]
-    first = nn.Conv2d(1, 6, kernel, padding=padding), nn.Conv2d(6, 16, kernel, padding=padding)
-    dense = nn.Linear(network.body[4].shape[1], 64), nn.Linear(64, len(network.wide[0]))
-    out = nn.Linear(len(network.wide[0]), 10)
+    kernel, width = network.body[0].shape[-1], len(network.wide[0])
+    convolutions = [nn.Conv2d(k, m, kernel, padding=padding) for k, m in ((1, 6), (6, 16))]
+    dense = [nn.Linear(network.body[4].shape[1], 64), nn.Linear(64, width)]
+    out = nn.Linear(width, 10)
     tensors = *network.body, *network.wide[:2], network.wide[2].T, network.beta
-    layers = *first, *dense, out
+    layers = *convolutions, *dense, out
     for layer, W, b in zip(layers, tensors[::2], tensors[1::2], strict=True):
         layer.weight.data, layer.bias.data = W.detach().clone(), b.detach().clone()
-    parts = []
-    for layer in first:
-        parts += [layer, nn.ReLU(), nn.MaxPool2d(2)]
-    parts.append(nn.Flatten())
-    for layer in dense:
-        parts += [layer, nn.ReLU()]
+    parts = [part for layer in convolutions for part in (layer, nn.ReLU(), nn.MaxPool2d(2))]
+    parts += [nn.Flatten(), *(part for layer in dense for part in (layer, nn.ReLU()))]
     return nn.Sequential(*parts), out
 
 
@@ -42,15 +38,12 @@ def test_every_fourth_digit_is_held_out():
     assert torch.equal(few[1], y[::4])
 
 
-@pytest.mark.parametrize("side", [8, 28])
-def test_the_start_and_the_network(side):
+@pytest.mark.parametrize(("side", "into"), [(8, (9, 54, 64)), (28, (25, 150, 256))])
+def test_the_start_and_the_network(side, into):
     network = ch5.start(side, 30, torch.Generator().manual_seed(0))
-    for tensor, fan_in in zip(
-        (*network.body, *network.wide, network.beta),
-        [k for k in (9 if side == 8 else 25, 54 if side == 8 else 150) for _ in "Wb"]
-        + [64 if side == 8 else 256] * 2 + [64, 64, 30, 30],
-        strict=True,
-    ):  # fmt: skip
+    tensors = *network.body, *network.wide, network.beta
+    fans = [k for k in (*into, 64) for _ in "Wb"] + [30, 30]
+    for tensor, fan_in in zip(tensors, fans, strict=True):
         assert 0.6 < tensor.abs().max().item() * fan_in**0.5 <= 1
     x = torch.rand((5, 1, side, side), generator=torch.Generator().manual_seed(1))
     H, A, beta = ch5.activations(network, x)
@@ -155,32 +148,23 @@ def test_visits_are_the_masks_of_the_steps_to_come():
     short = {**ch5.DIGITS, "epochs": 1, "batch": 64, "looks": 2, "masks": 3, "rate": 0.5}
     found = ch5.visits(**short, width=30, seed=2)
     assert found["times"].tolist() == [0, 16, 17, 19, 22]
-    assert {k: v.shape for k, v in found.items()} == {
-        "times": (5,), "full": (5,), "visited": (5,), "fresh": (5, 3)
-    }  # fmt: skip
+    assert found["fresh"].shape == (5, 3)
     (X, Y), (x, y) = ch5.samples("digits")
     generator = torch.Generator().manual_seed(2)
-    network, q = ch5.start(8, 30, generator), 0.5
-    draws = list(ch5._draws(len(X), 30, q, 1, 64, generator))
-    generator = torch.Generator().manual_seed(2)
-    ch5.start(8, 30, generator)
-    visited, full = [], []
+    network, visited, full = ch5.start(8, 30, generator), [], []
 
-    def accuracy(scale):
+    def accuracy(network, scale):
         H, A, beta = ch5.activations(network, x)
-        return ((H * scale) @ A.T + beta).argmax(1) == y.numpy()
+        return (((H * scale) @ A.T + beta).argmax(1) == y.numpy()).mean()
 
-    def observe(*_):
-        mask = np.zeros(30)
-        mask[draws[len(visited)][1]] = 1 / q
-        visited.append(accuracy(mask).mean())
-        full.append(accuracy(1).mean())
+    def observe(network, _, coming):
+        full.append(accuracy(network, 1))
+        visited.append(accuracy(network, 2 * np.isin(np.arange(30), coming)))
         return {}
 
-    short = {"epochs": 1, "batch": 64, "step_size": ch5.DIGITS["step_size"]}
-    draws.append(draws[0])  # of the end, where the mask is a new one
-    ch5.train(network, X, Y, 1 - q, **short, generator=generator, every=1, observe=observe)
-    np.testing.assert_allclose(found["full"], np.array(full)[found["times"]], atol=1 / 448)
-    times = found["times"][:-1]
-    np.testing.assert_allclose(found["visited"][:-1], np.array(visited)[times], atol=1 / 448)
+    how = {"epochs": 1, "batch": 64, "step_size": ch5.DIGITS["step_size"]}
+    ch5.train(network, X, Y, 0.5, **how, generator=generator, every=1, observe=observe)
+    for name, expected in (("full", full), ("visited", visited)):
+        expected = np.array(expected)[found["times"]]
+        np.testing.assert_allclose(found[name], expected, atol=1 / 448)
     assert np.abs(found["fresh"] - found["visited"][:, None]).max() > 0.02

@@ -39,20 +39,11 @@ def batch():
     return X[:64], Y[:64]
 
 
-def test_the_split_of_the_digits_is_disjoint_and_balanced():
-    counts = ch6.table_6_1_data()["counts"]
-    assert counts.tolist() == [[88, 92], [90, 90]]
-
-
 def test_the_initial_law_is_uniform_as_in_torch():
     """Standard deviation 1 / sqrt(3 d) of the first layer, 1 / sqrt(3 m) of the second."""
     W, b, a, c = ch6.initial(64, 900, generators(*range(30)))
-    assert [p.shape for p in (W, b, a, c)] == [
-        (30, 900, 64),
-        (30, 1, 900),
-        (30, 900, 1),
-        (30, 1, 1),
-    ]
+    shapes = [(30, 900, 64), (30, 1, 900), (30, 900, 1), (30, 1, 1)]
+    assert [p.shape for p in (W, b, a, c)] == shapes
     for p, into in ((W, 64), (b, 64), (a, 900), (c, 900)):
         assert p.abs().max() <= into**-0.5
         scaled = into**0.5 * p
@@ -62,22 +53,17 @@ def test_the_initial_law_is_uniform_as_in_torch():
             assert scaled.mean().abs() < 0.02
 
 
-def torch_network(net):
-    """The first network as a module of torch."""
-    W, b, a, c = (p[0] for p in net)
-    first, second = torch.nn.Linear(*W.T.shape), torch.nn.Linear(len(a), 1)
-    with torch.no_grad():
-        for layer, weight, bias in ((first, W, b[0]), (second, a.T, c[0])):
-            layer.weight.copy_(weight)
-            layer.bias.copy_(bias)
-    return torch.nn.Sequential(first, torch.nn.ReLU(), second, torch.nn.Flatten(0))
-
-
 def test_the_rate_falls_to_a_fifth_every_five_epochs(net, batch):
     """Against torch's optimizer and scheduler; one batch an epoch, so order does not count."""
     X, Y = batch
     found = ch6.train("Standard", X, Y, 7, 12, 64, 0.3, None, generators(1))
-    model = torch_network(net)
+    W, b, a, c = (p[0] for p in net)
+    first, second = torch.nn.Linear(64, 7), torch.nn.Linear(7, 1)
+    layers = first.weight, first.bias, second.weight, second.bias
+    with torch.no_grad():
+        for p, q in zip(layers, (W, b[0], a.T, c[0]), strict=True):
+            p.copy_(q)
+    model = torch.nn.Sequential(first, torch.nn.ReLU(), second, torch.nn.Flatten(0))
     optimizer = torch.optim.SGD(model.parameters(), lr=0.3)
     scheduler = torch.optim.lr_scheduler.StepLR(optimizer, 5, gamma=0.2)
     for _ in range(12):
@@ -86,8 +72,7 @@ def test_the_rate_falls_to_a_fifth_every_five_epochs(net, batch):
         optimizer.step()
         scheduler.step()
     W, b, a, c = (p[0] for p in found)
-    layers = model[0].weight, model[0].bias, model[2].weight[0], model[2].bias
-    for p, q in zip((W, b[0], a[:, 0], c[0]), layers, strict=True):
+    for p, q in zip((W, b[0], a.T, c[0]), layers, strict=True):
         torch.testing.assert_close(p, q.detach(), rtol=1e-4, atol=1e-6)
 
 
@@ -170,11 +155,13 @@ def test_clean_margins_are_those_of_the_closed_form(net, batch):
 
 def test_labels_and_splits_of_the_two_data_sets(monkeypatch):
     digits, kinds = data.digits()
-    (X, Y), (x, y) = ch6.zeros_and_ones("digits")
     kept = [k for k in range(len(kinds)) if kinds[k] in (0, 1)]
-    for found, labels, chosen in ((X, Y, kept[::2]), (x, y, kept[1::2])):
+    for (found, labels), chosen in zip(
+        ch6.zeros_and_ones("digits"), (kept[::2], kept[1::2]), strict=True
+    ):
         np.testing.assert_array_equal(found, np.float32(digits[chosen]))
         assert labels.tolist() == [1.0 if kinds[k] == 1 else -1.0 for k in chosen]
+    assert ch6.table_6_1_data()["counts"].tolist() == [[88, 92], [90, 90]]
     rng = np.random.default_rng(0)
     made = {
         split: data.Images(rng.random((6, 28, 28)), np.array([2, 0, 1, 9, 1, k]))
@@ -182,11 +169,10 @@ def test_labels_and_splits_of_the_two_data_sets(monkeypatch):
     }
     monkeypatch.setattr(data, "mnist", made.get)
     for (found, labels), split, chosen in zip(
-        ch6.zeros_and_ones("mnist"), ("train", "test"), ([1, 2, 4, 5], [1, 2, 4]), strict=True
+        ch6.zeros_and_ones("mnist"), made, ([1, 2, 4, 5], [1, 2, 4]), strict=True
     ):
-        np.testing.assert_array_equal(
-            found, np.float32(made[split].pixels[chosen].reshape(-1, 784))
-        )
+        pixels = made[split].pixels[chosen].reshape(-1, 784)
+        np.testing.assert_array_equal(found, np.float32(pixels))
         assert labels.tolist() == [-1, 1, 1, -1][: len(chosen)]
 
 
@@ -251,6 +237,4 @@ def test_margins_beyond_the_edges_join_the_last_bins(monkeypatch):
 def test_errors_stand_for_rules_networks_and_attacks():
     """Seeds and the networks of one seed are networks alike."""
     error = np.arange(2 * 3 * 4 * 5).reshape(2, 3, 4, 5)
-    found = ch6.errors({"error": error})
-    assert found.shape == (2, 12, 5)
-    assert found[1, 7].tolist() == error[1, 1, 3].tolist()
+    np.testing.assert_array_equal(ch6.errors({"error": error}), error.reshape(2, 12, 5))

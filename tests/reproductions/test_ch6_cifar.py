@@ -3,9 +3,7 @@
 import hashlib
 import io
 import itertools
-import sys
 import tarfile
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -15,7 +13,6 @@ from runproofs import data
 from runproofs.book.results import ResultError
 from runproofs.reproductions import ch6_cifar as cifar
 from runproofs.reproductions.__main__ import main
-from runproofs.reproductions.ch6_autoattack import autoattack_digits
 
 
 def test_network_has_the_size_of_a_preact_resnet_18():
@@ -70,30 +67,13 @@ def test_a_block_adds_two_convolutions_to_its_input(channels, out, stride):
         torch.testing.assert_close(block(x), skip + convolved(inner, block.conv2.weight, 1))
 
 
-def test_networks_side_by_side_are_networks_of_torch():
+def test_networks_side_by_side_start_as_layers_of_torch_do():
+    """Uniformly; that they are two layers each, the training by hand says."""
     torch.manual_seed(3)
     both = cifar.SideBySide(2, 40)
-    x = torch.rand(2, 7, 64)
-    found = both(x.flatten(0, 1)).reshape(2, 7, 10)
-    (W, b), (V, c) = both.first, both.second
-    for k in range(2):
-        first, second = torch.nn.Linear(64, 40), torch.nn.Linear(40, 10)
-        with torch.no_grad():
-            for layer, weight, bias in ((first, W[k].T, b[k, 0]), (second, V[k].T, c[k, 0])):
-                layer.weight.copy_(weight)
-                layer.bias.copy_(bias)
-        torch.testing.assert_close(found[k], second(first(x[k]).relu()))
-    for p, into in ((W, 64), (b, 64), (V, 40), (c, 40)):  # uniform, as torch's layers start
+    for p, into in zip((*both.first, *both.second), (64, 64, 40, 40), strict=True):
         scaled = into**0.5 * p.detach()
         assert -1 <= scaled.min() < -0.8 < 0.8 < scaled.max() <= 1
-
-
-def test_quick_scale_runs_on_random_images_and_repeats():
-    first, second = cifar.table_6_2(), cifar.table_6_2()
-    for name in ("clean", "robust"):
-        assert first[name].shape == (2, 1, 1, 1)  # losses, sizes, steps, runs
-        np.testing.assert_array_equal(first[name], second[name])
-    assert (first["robust"] <= first["clean"]).all()
 
 
 def spied(monkeypatch, name):
@@ -108,12 +88,22 @@ def spied(monkeypatch, name):
     return calls
 
 
+def sizes(attacks):
+    """How many images were attacked, and the eps, steps and loss, in each call of `attacked`."""
+    return [(len(x), eps, steps, loss) for _, x, _, eps, steps, loss, _ in attacks]
+
+
 def test_images_are_trained_with_crops_and_tested_at_the_size_asked(monkeypatch):
     crops, attacks = spied(monkeypatch, "cropped_and_flipped"), spied(monkeypatch, "attacked")
-    cifar.table_6_2(loss=("greedy",), eps=(0.02,), steps=(3,), test=(0.01, 5, 2), epochs=2)
-    assert [len(x) for x, _ in crops] == [16] * 4, "two epochs of two batches"
-    sizes = [(len(x), eps, steps, loss) for _, x, _, eps, steps, loss, _ in attacks]
-    assert sizes == [(16, 0.02, 3, "greedy")] * 4 + [(32, 0.01, 5, "ce")] * 2
+    options = {"loss": ("greedy",), "eps": (0.02,), "steps": (3,), "test": (0.01, 5, 2)}
+    first, second = (cifar.table_6_2(**options, epochs=2) for _ in range(2))
+    assert [len(x) for x, _ in crops] == [16] * 4 * 2, "two epochs of two batches"
+    once = [(16, 0.02, 3, "greedy")] * 4 + [(32, 0.01, 5, "ce")] * 2
+    assert sizes(attacks) == once * 2
+    for name in ("clean", "robust"):
+        assert first[name].shape == (1, 1, 1, 1)  # losses, sizes, steps, runs
+        np.testing.assert_array_equal(first[name], second[name])
+    assert first["robust"] <= first["clean"]
 
 
 def test_digits_are_trained_as_they_are(monkeypatch):
@@ -121,19 +111,10 @@ def test_digits_are_trained_as_they_are(monkeypatch):
     options = {"runs": 2, "epochs": 1, "batch": 512, "eps": (0.1,), "test": (0.05, 2, 1)}
     found = cifar.table_6_2_digits(loss=("ce",), **options)
     assert not crops
-    sizes = [(len(x), eps, steps, loss) for _, x, _, eps, steps, loss, _ in attacks]
-    assert sizes == [(1024, 0.1, 4, "ce"), (774, 0.1, 4, "ce"), (1796, 0.05, 2, "ce")]
+    assert sizes(attacks) == [(1024, 0.1, 4, "ce"), (774, 0.1, 4, "ce"), (1796, 0.05, 2, "ce")]
     assert found["robust"].shape == (1, 1, 1, 1, 2), "loss, size, steps, seed, runs"
-
-
-def test_the_scale_of_the_source_measures_at_a_size_of_the_table():
-    for experiment in (cifar.table_6_2, cifar.table_6_2_digits):
-        settings = experiment.scales["paper"]
-        size, steps, restarts = settings["test"]
-        assert size in settings["eps"]
-        assert size == settings["eps"][2], "8/255, or what stands in its place"
-        assert (steps, restarts) == (50, 10)
-    assert cifar.table_6_2.scales["paper"]["eps"][2] == 8 / 255
+    test = cifar.table_6_2_digits.scales["paper"]["test"], cifar.table_6_2.scales["paper"]["test"]
+    assert test == ((0.1, 50, 10), (8 / 255, 50, 10))
 
 
 @pytest.mark.parametrize("runs", [1, 2])
@@ -165,7 +146,8 @@ def test_training_is_sgd_with_momentum_and_weight_decay(runs):
             torch.testing.assert_close(p[k : k + 1], q, rtol=1e-4, atol=1e-6)
 
 
-def test_the_schedule_counts_every_batch_the_last_and_smaller_one_too(monkeypatch):
+def test_the_rate_rises_and_falls_over_all_batches_the_last_and_smaller_one_too(monkeypatch):
+    assert [cifar.triangle(t, 8) for t in range(9)] == [0, 0.25, 0.5, 0.75, 1, 0.75, 0.5, 0.25, 0]
     calls = spied(monkeypatch, "triangle")
     (X, Y), _ = cifar.split_images("digits", 0)
     options = {"eps": 0.0, "steps": 1, "epochs": 3, "batch": 16, "rate": 0.1}
@@ -223,13 +205,28 @@ def test_accuracies_count_every_batch_and_every_network_for_itself():
 
     model.parameters = lambda: iter([torch.zeros(())])
     model.eval = lambda: model
-    found = [
-        cifar.accuracies(model, X, Y, eps=0.0, steps=1, restarts=1, seed=0, runs=2, batch=batch)
-        for batch in (5, 1000)
-    ]
-    for accuracies in found:
+    how = {"eps": 0.0, "steps": 1, "restarts": 1, "seed": 0, "runs": 2}
+    for batch in (5, 1000):
+        found = cifar.accuracies(model, X, Y, **how, batch=batch)
         for kind in ("clean", "robust"):
-            assert accuracies[kind].tolist() == pytest.approx([19 / 23, 4 / 23])
+            assert found[kind].tolist() == pytest.approx([19 / 23, 4 / 23])
+
+
+def test_an_image_is_robust_only_if_it_survives_every_restart(monkeypatch):
+    model = torch.nn.Linear(4, 4, bias=False)
+    torch.nn.init.eye_(model.weight)
+    victims = iter(range(3))
+
+    def attacked(model, x, *_):
+        """Each restart fools another image."""
+        u = x.clone()
+        u[next(victims)] *= -1
+        return u
+
+    monkeypatch.setattr(cifar, "attacked", attacked)
+    how = {"eps": 1, "steps": 1, "restarts": 3, "seed": 0}
+    found = cifar.accuracies(model, torch.eye(4), torch.arange(4), **how)
+    assert found == {"clean": 1, "robust": 0.25}
 
 
 def test_splits_of_the_digits_and_of_the_noise():
@@ -245,29 +242,10 @@ def test_splits_of_the_digits_and_of_the_noise():
     assert (cifar.split_images("noise", 1)[0][0] != X).any()
 
 
-def test_an_image_is_robust_only_if_it_survives_every_restart(monkeypatch):
-    model = torch.nn.Linear(4, 4, bias=False)
-    torch.nn.init.eye_(model.weight)
-    victims = iter(range(3))
-
-    def attacked(model, x, *_):
-        """Each restart fools another image."""
-        u = x.clone()
-        u[next(victims)] *= -1
-        return u
-
-    monkeypatch.setattr(cifar, "attacked", attacked)
-    found = cifar.accuracies(
-        model, torch.eye(4), torch.arange(4), eps=1, steps=1, restarts=3, seed=0
-    )
-    assert found == {"clean": 1, "robust": 0.25}
-
-
 def test_crops_are_shifts_and_mirror_images():
-    x = torch.arange(2.0 * 3 * 32 * 32).reshape(2, 3, 32, 32) + 1
-    out = cifar.cropped_and_flipped(x.repeat(20, 1, 1, 1), torch.Generator().manual_seed(0))
-    padded = torch.nn.functional.pad(x.repeat(20, 1, 1, 1), (4, 4, 4, 4))
-    for image, whole in zip(out, padded, strict=True):
+    x = torch.arange(2.0 * 3 * 32 * 32).reshape(2, 3, 32, 32).repeat(20, 1, 1, 1) + 1
+    out = cifar.cropped_and_flipped(x, torch.Generator().manual_seed(0))
+    for image, whole in zip(out, torch.nn.functional.pad(x, (4, 4, 4, 4)), strict=True):
         corners = itertools.product(range(9), repeat=2)
         crops = [whole[:, i : i + 32, j : j + 32] for i, j in corners]
         kinds = [*crops, *(crop.flip(2) for crop in crops)]
@@ -289,41 +267,29 @@ def test_all_crops_are_as_likely_and_half_are_mirrored():
     assert abs(mirrored.float().mean() - 0.5) < 0.04
 
 
-def test_rate_rises_and_falls_linearly():
-    found = [cifar.triangle(t, 8) for t in range(9)]
-    assert found == [0, 0.25, 0.5, 0.75, 1, 0.75, 0.5, 0.25, 0]
-
-
-def test_without_the_images_there_is_one_clear_sentence(monkeypatch, tmp_path):
-    monkeypatch.setenv("HEURISTICS_DATA", str(tmp_path))
-    with pytest.raises(data.DataError, match=r"cifar-10-binary\.tar\.gz does not exist"):
-        cifar.table_6_2(images="cifar-10")
-
-
-def test_what_was_not_run_says_so(capsys, monkeypatch):
+def test_what_was_not_run_and_has_no_images_says_so(capsys, monkeypatch, tmp_path):
     with pytest.raises(ResultError, match="It has not been run: it needs the images of CIFAR-10"):
         cifar.table_6_2.paper()
     known = {"table-6-2": cifar.table_6_2}
     monkeypatch.setattr("runproofs.reproductions.__main__.discover", lambda: known)
     assert main([]) == 0
     assert "table-6-2: left out, it needs" in capsys.readouterr().out
+    monkeypatch.setenv("HEURISTICS_DATA", str(tmp_path))
+    with pytest.raises(data.DataError, match=r"cifar-10-binary\.tar\.gz does not exist"):
+        cifar.table_6_2(images="cifar-10")
 
 
-def archive(records):
-    """The bytes of a .tar.gz like CIFAR-10's, with the same records in each of its files."""
+def test_binary_version_is_read(monkeypatch, tmp_path):
+    """With the same records in each of the files of the archive."""
+    records = np.random.default_rng(0).integers(0, 256, (4, 3073), dtype=np.uint8)
+    records[:, 0] = 7, 0, 9, 3
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w:gz") as tar:
         for name in itertools.chain(*data.CIFAR_10_FILES.values()):
             about = tarfile.TarInfo(name)
             about.size = records.size
             tar.addfile(about, io.BytesIO(records.tobytes()))
-    return buffer.getvalue()
-
-
-def test_binary_version_is_read(monkeypatch, tmp_path):
-    records = np.random.default_rng(0).integers(0, 256, (4, 3073), dtype=np.uint8)
-    records[:, 0] = 7, 0, 9, 3
-    payload = archive(records)
+    payload = buffer.getvalue()
     (tmp_path / data.CIFAR_10.path).write_bytes(payload)
     monkeypatch.setenv("HEURISTICS_DATA", str(tmp_path))
     with pytest.raises(data.DataError, match="SHA-256"):
@@ -346,26 +312,3 @@ def test_binary_version_is_read(monkeypatch, tmp_path):
 def test_damaged_binaries_are_refused(payload, sentence):
     with pytest.raises(data.DataError, match=sentence):
         data._parse_cifar(payload, "batch.bin")
-
-
-def test_autoattack_is_compared_with_the_attacks_that_its_docstring_names(monkeypatch):
-    seen = {}
-
-    def noting(module, name, **less):
-        real = getattr(module, name)
-
-        def run(*arguments, **options):
-            seen[name] = options
-            return real(*arguments, **options | less)
-
-        monkeypatch.setattr(module, name, run)
-
-    monkeypatch.setattr(cifar, "train", lambda *_, **options: None)
-    noting(cifar, "accuracies", steps=1, restarts=1)
-    noting(cifar.attacks, "all_targets", steps=1)
-    unmoved = SimpleNamespace(AutoAttack=lambda *_, **options: lambda x, y: x)
-    monkeypatch.setitem(sys.modules, "torchattacks", unmoved)
-    found = autoattack_digits(width=2, epochs=1, batch=128, rate=0.2, eps=0.1)
-    assert (seen["accuracies"]["steps"], seen["accuracies"]["restarts"]) == (50, 10)
-    assert seen["all_targets"]["steps"] == 30
-    assert found["autoattack"] == pytest.approx(found["clean"])

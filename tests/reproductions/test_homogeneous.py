@@ -84,8 +84,7 @@ def test_steps_shrink_and_a_frozen_mask_stays():
 
 def test_watched_times_begin_with_zero_and_end_with_the_last():
     times = homogeneous.watched(1000)
-    assert times[:3] == [0, 1, 2]
-    assert times[-1] == 1000
+    assert (times[:3], times[-1]) == ([0, 1, 2], 1000)
     assert times == sorted(set(times))
     assert homogeneous.watched(1) == [0, 1]
 

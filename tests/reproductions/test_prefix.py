@@ -12,9 +12,8 @@ from math import comb
 import numpy as np
 import pytest
 
-from helpers.stored import PREFIXES, STORED, agree, demand_data, known, stop_after
-from runproofs.linear import shallow_training
-from runproofs.reproductions import ch5, ch6, surprises
+from helpers.stored import PREFIXES, STORED, TIMES, agree, demand_data, known, spreads, stop_after
+from runproofs.reproductions import ch6
 
 
 @pytest.mark.parametrize("name", STORED)
@@ -28,32 +27,41 @@ def test_prefix(name, monkeypatch, record_property):
     record_property("share", compared / sum(array.size for array in stored.values()))
 
 
-def test_every_stored_run_has_a_prefix():
-    assert set(PREFIXES) == set(STORED)
-
-
-@pytest.mark.parametrize("name", ["figure-2-2", "figure-3-3-exact"])
-def test_a_forged_number_is_found_out(name, monkeypatch):
-    """A prefix fails where one number of its part of the stored run is off by a thousandth."""
-    [setting, *_], stopped = PREFIXES[name]
-    stored = known[name].paper()
-    key = {"figure-2-2": "tail", "figure-3-3-exact": "gaps"}[name]
-    stored[key][(0, 1, 2)] *= 1.001
-    if stopped:
-        stop_after(stopped, monkeypatch)
-    with pytest.raises(AssertionError, match=f"{name} {key}"):
-        agree(name, setting, stored, "prefix", stopped)
+# Of whole settings: an ill-conditioned method, and networks trained by attacks, which other
+# rounding leaves elsewhere. Their other arrays and their prefixes are compared more closely.
+LARGE = {("movielens-least-squares", "expected")} | {
+    ("table-6-1", key) for key in ("error", "flipped", "gradient", "points")
+}
 
 
 STEPS = {  # of runs whose prefixes are short, what sets the size of a step
-    "figure-2-2": "eta",
     "figure-2-3-constant-step": "eta",
     "figure-3-3-exact": "eta",
     "figure-5-2-digits": "step_size",
-    "figure-5-3-digits": "step_size",
     "surprises-figure-2": "rate",
     "table-6-2-digits": "rate",
 }
+
+
+def test_no_tolerance_is_as_large_as_the_answer():
+    """A tenth at most, of entries or of what is stable in them, but for LARGE."""
+    assert set(spreads()["runs"]) == set(STORED) == set(PREFIXES)
+    large = set()
+    for name, parts in spreads()["runs"].items():
+        assert "prefix" in parts, name
+        for what, part in parts.items():
+            for key, of in part["spread"].items():
+                match of:
+                    case dict():
+                        relative = max(of["mean"], of["total"] / 2)
+                    case str():
+                        moved, count = map(int, of.split("/"))
+                        relative = moved / count if count > 1 else 0
+                    case _:
+                        relative = of
+                if TIMES * relative > 0.1:
+                    large.add((name, what, key))
+    assert large == {(name, "setting", key) for name, key in LARGE}
 
 
 @pytest.mark.parametrize("name", STEPS)
@@ -64,32 +72,6 @@ def test_a_step_one_percent_longer_is_found_out(name, monkeypatch):
     longer = {STEPS[name]: 1.01 * known[name].scales["paper"][STEPS[name]]}
     with pytest.raises(AssertionError, match=f"{name} "):
         agree(name, setting | longer, known[name].paper(), "prefix", stopped)
-
-
-@pytest.mark.parametrize(
-    ("name", "trainer"),
-    [
-        ("figure-2-3-constant-step", shallow_training),
-        ("figure-5-2-digits", ch5),
-        ("figure-5-3-digits", ch5),
-        ("surprises-figure-2", surprises),
-    ],
-)
-def test_a_frozen_mask_is_found_out(name, trainer, monkeypatch):
-    def frozen(draws):
-        def drawn(*arguments, **options):
-            all_ = draws(*arguments, **options)
-            first = next(all_)
-            yield first
-            yield from ((*rest, first[-1]) for *rest, _ in all_)
-
-        return drawn
-
-    [setting, *_], stopped = PREFIXES[name]
-    monkeypatch.setattr(trainer, "_draws", frozen(trainer._draws))
-    stop_after(stopped, monkeypatch)
-    with pytest.raises(AssertionError, match=f"{name} "):
-        agree(name, setting, known[name].paper(), "prefix", stopped)
 
 
 # Without MNIST, or for rules that train too long: the same code on the digits, 6 epochs, seed 0. Of
@@ -114,9 +96,6 @@ def test_the_code_of_table_6_1_does_on_the_digits_what_it_did(rule):
     # other kernels move up to two images (measured)
     np.testing.assert_allclose(found["flipped"][0].sum(-1), flipped, atol=2)
     np.testing.assert_allclose(found["gradient"], gradient, rtol=0.005)
-
-
-# What the files say twice ------------------------------------------------------------------------
 
 
 def test_table_6_1_says_the_same_twice():

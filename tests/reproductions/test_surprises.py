@@ -18,15 +18,20 @@ def numbers(network):
     return np.concatenate([a.ravel() for a in network.weights + network.biases])
 
 
+def of_numbers(z, like):
+    """The network with these numbers, of the shapes of another one."""
+    shapes = [a.shape for a in like.weights + like.biases]
+    parts = np.split(z, np.cumsum([np.prod(s) for s in shapes])[:-1])
+    arrays = [part.reshape(s) for part, s in zip(parts, shapes, strict=True)]
+    return MultilayerNetwork(arrays[:2], arrays[2:])
+
+
 def gradient(network, loss, step=1e-6):
     """By central differences."""
     z = numbers(network)
-    shapes = [a.shape for a in network.weights + network.biases]
-    cuts = np.cumsum([np.prod(s) for s in shapes])[:-1]
 
     def at(z):
-        parts = [a.reshape(s) for a, s in zip(np.split(z, cuts), shapes, strict=True)]
-        return loss(MultilayerNetwork(parts[:2], parts[2:]))
+        return loss(of_numbers(z, network))
 
     return np.array([(at(z + e) - at(z - e)) / (2 * step) for e in step * np.eye(len(z))])
 
@@ -59,11 +64,7 @@ def test_steps_are_those_of_a_loop_over_networks():
 
             g = gradient(network, loss)
             v = how["momentum"] * v + (1 - how["dampening"]) * g if t else g
-            z = numbers(network) - how["step_size"](t) * v
-            parts = np.split(z, np.cumsum([n * K, n, n]))
-            network = MultilayerNetwork(
-                [parts[0].reshape(n, K), parts[1][None]], [parts[2], parts[3]]
-            )
+            network = of_numbers(numbers(network) - how["step_size"](t) * v, network)
         np.testing.assert_allclose(numbers(one(run.network, b)), numbers(network), atol=1e-7)
 
 
@@ -95,11 +96,9 @@ def test_draws_keep_a_share_p_and_are_independent(monkeypatch):
 
 def test_samples_and_starts():
     X, y = surprises.samples(500, 5, np.random.default_rng(4), 7)
-    assert (X.shape, y.shape) == ((7, 500, 5), (7, 500))
-    assert X.min() < -0.99 < 0.99 < X.max()
-    assert np.abs(X).max() <= 1
-    negative = (X < 0).sum(-1)
-    np.testing.assert_array_equal(y, 1 - 2 * (negative % 2))
+    assert X.shape == (7, 500, 5)
+    assert -1 <= X.min() < -0.99 < 0.99 < X.max() <= 1
+    np.testing.assert_array_equal(y, np.sign(X).prod(-1))
     network = surprises.start(400, 5, np.random.default_rng(5), 3)
     arrays = network.weights + network.biases
     assert [a.shape for a in arrays] == [(3, 400, 5), (3, 1, 400), (3, 400), (3, 1)]
@@ -111,9 +110,8 @@ def test_samples_and_starts():
 def test_outputs_are_those_of_the_network():
     network = surprises.start(4, 3, np.random.default_rng(6), 5)
     X = np.random.default_rng(7).normal(size=(5, 6, 3))
-    found = surprises.outputs(network, X)
-    for b in range(5):
-        np.testing.assert_allclose(found[b], one(network, b)(X[b]), rtol=1e-12)
+    expected = [one(network, b)(X[b]) for b in range(5)]
+    np.testing.assert_allclose(surprises.outputs(network, X), expected, rtol=1e-12)
 
 
 @pytest.mark.parametrize("dampening", [0.0, 0.5])
