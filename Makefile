@@ -62,7 +62,7 @@ reproduce: book
 	$(if $(KERNELS),OPENBLAS_CORETYPE=Sandybridge ATEN_CPU_CAPABILITY=default) $(TOOL) check-outputs $(TENTHS)
 
 paper: .venv/.done $(if $(filter dask,$(BACKEND)),.venv/.dask)
-	$(BIN)/python -m runproofs.reproductions $(FIGURE) $(if $(FRESH),--fresh) --jobs $(or $(JOBS),1) \
+	$(BIN)/python -m runproofs.experiments $(FIGURE) $(if $(FRESH),--fresh) --jobs $(or $(JOBS),1) \
 	  $(if $(BACKEND),--backend $(BACKEND)) $(if $(SCHEDULER),--scheduler $(SCHEDULER))
 
 bench: .venv/.done

@@ -177,11 +177,13 @@ def test_dat_refuses_a_line(line, whole):
     assert str(refusal.value).endswith(f"but it is {line!r}.")
 
 
-def test_dat_refuses_half_stars_among_whole_ones_and_an_empty_file():
+def test_half_stars_among_whole_ones_and_empty_files_are_refused():
     with pytest.raises(DataError, match=r"line 1 .* with 1 to 5 stars, but it is '1::2::3\.5::4'"):
         _parse_dat(b"1::2::3.5::4\n", "ratings.dat", whole=True)
     with pytest.raises(DataError, match=r"^ratings\.dat holds no rating\.$"):
         _parse_dat(b"", "ratings.dat", whole=False)
+    with pytest.raises(DataError, match=r"^u\.data holds no rating\.$"):
+        _parse_ratings("", "u.data")
 
 
 # The data sets -----------------------------------------------------------------------------------

@@ -13,9 +13,9 @@ WITH_TORCH = {
     "linear.ratings",
     "linear.shallow_training",
     "networks.relu_dropout",
-    *(f"reproductions.{name}" for name in ("ch2", "ch3", "ch4", "ch4_least_squares")),
-    *(f"reproductions.{name}" for name in ("ch4_networks", "ch4_steps", "ch5")),
-    *(f"reproductions.{name}" for name in ("ch6", "ch6_autoattack", "ch6_cifar")),
+    *(f"experiments.{name}" for name in ("ch2", "ch3", "ch4", "ch4_least_squares")),
+    *(f"experiments.{name}" for name in ("ch4_networks", "ch4_steps", "ch5")),
+    *(f"experiments.{name}" for name in ("ch6", "ch6_autoattack", "ch6_cifar")),
 }
 NAMES = {
     module.name.removeprefix("runproofs.")

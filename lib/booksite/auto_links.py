@@ -17,7 +17,7 @@ from markdown_it import MarkdownIt
 from mdit_py_plugins.dollarmath import dollarmath_plugin
 from sphinx_design.dropdown import dropdown_title
 
-from runproofs.book.register import AUTHORS, FOLDERS, LABELED, Claim, register, stated
+from runproofs.claims.registry import AUTHORS, FOLDERS, LABELED, Claim, register, stated
 
 from .markup import address, inline, site
 from .statement_index import NAMES, ONE, anchor, numbers

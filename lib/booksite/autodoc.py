@@ -19,8 +19,8 @@ from sphinx.addnodes import pending_xref
 from sphinx.ext.autodoc import FunctionDocumenter
 from sphinx.util.docutils import SphinxDirective
 
-from runproofs.book.experiments import Experiment
-from runproofs.book.pages import cells
+from runproofs.claims.pages import cells
+from runproofs.experiments.base import Experiment
 
 from .markup import site
 

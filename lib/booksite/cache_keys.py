@@ -23,19 +23,19 @@ from pathlib import Path
 from typing import NamedTuple
 
 import runproofs
-from runproofs import reproductions
-from runproofs.book.breaks import invitations
-from runproofs.book.experiments import RESULTS
-from runproofs.book.pages import NOT_RUN, cells
-from runproofs.book.provenance import imported_names, reached
-from runproofs.book.register import BOOK, register
+from runproofs import experiments
+from runproofs.claims.breaks import invitations
+from runproofs.claims.pages import NOT_RUN, cells
+from runproofs.claims.registry import BOOK, register
+from runproofs.experiments.base import RESULTS
+from runproofs.experiments.provenance import imported_names, reached
 
 PACKAGES = ("matplotlib", "numpy", "pillow", "scikit-learn", "scipy", "sympy", "torch")
 READING = {"BOOK", "glob", "open", "os", "pathlib"}
 IMPORTING = {"__import__", "discover", "exec", "import_module", "importlib", "runpy", "subprocess"}
 SHOWING = {"__doc__", "help", "inspect", "traceback"}  # programs as they are typed
 ANYTHING = READING | IMPORTING | SHOWING
-EXPERIMENTS = f"{reproductions.__name__}."
+EXPERIMENTS = f"{experiments.__name__}."
 
 
 def keys(pages: dict[str, Path]) -> dict[str, str]:

@@ -4,7 +4,7 @@ from functools import cache
 
 from docutils import nodes
 
-from runproofs.book.register import register
+from runproofs.claims.registry import register
 
 from .markup import folded
 from .statement_index import boxes_of, link_to

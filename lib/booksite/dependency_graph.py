@@ -14,7 +14,7 @@ from itertools import groupby
 
 import igraph
 
-from runproofs.book.register import CHAPTERS, Claim, register
+from runproofs.claims.registry import CHAPTERS, Claim, register
 
 from .dependencies import dependents, links, used_by
 from .failures import RED

@@ -9,7 +9,7 @@ from html import escape
 
 from docutils import nodes
 
-from runproofs.book.register import Claim
+from runproofs.claims.registry import Claim
 
 from . import registry_directives as back_matter
 

@@ -18,7 +18,7 @@ from jupyter_client import KernelManager
 from nbformat import NotebookNode
 from nbformat.v4 import new_output
 
-from runproofs.book.register import on_pages, register
+from runproofs.claims.registry import on_pages, register
 
 from . import failures
 from .cache_keys import keys

@@ -15,9 +15,9 @@ from docutils import nodes
 from nbformat import NotebookNode
 from threadpoolctl import threadpool_info
 
-from runproofs.book.pages import checks_in
-from runproofs.book.provenance import machine, versions
-from runproofs.book.register import register
+from runproofs.claims.pages import checks_in
+from runproofs.claims.registry import register
+from runproofs.experiments.provenance import machine, versions
 
 from .page_info import below_title
 from .progress import tell

@@ -7,7 +7,7 @@ begins; the link leads to where it is stated.
 import re
 from html import escape
 
-from runproofs.book.register import Claim, register
+from runproofs.claims.registry import Claim, register
 
 from .auto_links import rendered
 from .markup import add_directive, address, inline

@@ -74,8 +74,9 @@ def main() -> None:
     import matplotlib.pyplot  # noqa: F401
     from ipykernel.kernelapp import IPKernelApp
 
-    from runproofs.book import claims, figures  # noqa: F401
-    from runproofs.reproductions import discover
+    from runproofs import figures  # noqa: F401
+    from runproofs.claims import block  # noqa: F401
+    from runproofs.experiments import discover
 
     discover()  # most modules of the library, and torch
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # kernels that end leave nothing behind

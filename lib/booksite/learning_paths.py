@@ -11,7 +11,7 @@ from typing import NamedTuple
 import yaml
 from docutils import nodes
 
-from runproofs.book.register import BOOK
+from runproofs.claims.registry import BOOK
 
 from .markup import add_directive, address, folded, link
 from .page_info import below_title, reading_time, words

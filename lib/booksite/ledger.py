@@ -11,7 +11,7 @@ from html import escape
 
 from docutils import nodes
 
-from runproofs.book.register import CHAPTERS, STATUSES, Claim, register
+from runproofs.claims.registry import CHAPTERS, STATUSES, Claim, register
 
 from .failures import RED
 from .markup import ERRATA, LEDGER, WRITERS, address, choice, folded, later, link

@@ -16,7 +16,7 @@ from jinja2 import Environment, FileSystemLoader
 from sphinx.util.docutils import SphinxDirective
 from sphinx.util.osutil import relative_uri
 
-from runproofs.book.register import BOOK
+from runproofs.claims.registry import BOOK
 
 LEDGER, ERRATA = "book/back/ledger", "book/back/errata"
 

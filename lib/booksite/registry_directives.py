@@ -9,8 +9,8 @@ from docutils.statemachine import StringList
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective, SphinxRole
 
-from runproofs.book.pages import checks_in
-from runproofs.book.register import Claim, misstated, register
+from runproofs.claims.pages import checks_in
+from runproofs.claims.registry import Claim, misstated, register
 
 from .markup import ERRATA, LEDGER, address, link
 

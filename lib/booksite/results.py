@@ -10,7 +10,7 @@ from html import escape
 from docutils import nodes
 from sphinx.util.docutils import SphinxDirective, SphinxRole
 
-from runproofs.book.register import Claim, register
+from runproofs.claims.registry import Claim, register
 
 from .ledger import has_slip
 from .markup import ERRATA, address, inline

@@ -8,7 +8,7 @@ import re
 
 from sphinx.util import logging
 
-from runproofs.book.register import Claim, register, stated
+from runproofs.claims.registry import Claim, register, stated
 
 from .markup import site
 from .statement_index import anchor, numbers, places

@@ -13,8 +13,8 @@ from docutils import nodes
 from docutils.parsers.rst import directives
 from sphinx_proof.directive import ElementDirective
 
-from runproofs.book.pages import Box
-from runproofs.book.register import Claim, on_pages, register
+from runproofs.claims.pages import Box
+from runproofs.claims.registry import Claim, on_pages, register
 
 from .markup import LEDGER, address, link
 

@@ -10,9 +10,9 @@ from functools import cache
 from itertools import groupby
 from pathlib import Path
 
-from runproofs.book.breaks import Break, all_breaks, break_library, invitations, replaced
-from runproofs.book.pages import Cell, checks_in
-from runproofs.book.register import BOOK, register
+from runproofs.claims.breaks import Break, all_breaks, break_library, invitations, replaced
+from runproofs.claims.pages import Cell, checks_in
+from runproofs.claims.registry import BOOK, register
 
 from .children import command, concluded, in_children, name_of, paths_of, tenth
 from .judge import Error, outcomes

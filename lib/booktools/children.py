@@ -16,7 +16,7 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from runproofs.book.register import BOOK, demand_clone
+from runproofs.claims.registry import BOOK, demand_clone
 
 
 def in_children(

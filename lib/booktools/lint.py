@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from runproofs.book.pages import cells, with_code
+from runproofs.claims.pages import cells, with_code
 
 from . import ROOT
 

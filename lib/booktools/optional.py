@@ -17,7 +17,7 @@ TESTS = {  # name: the extra of pyproject.toml that it needs, what it runs
     "agreement": ("agreement", "test_agreement.py"),  # attacks against foolbox and torchattacks
     "convex": ("convex", "test_convex.py"),  # optima against a convex solver
     "dask": ("dask", "test_dask.py"),  # a sweep on a cluster of two workers
-    "data": ("", "test_real_data.py ../reproductions/test_prefix.py"),  # from $HEURISTICS_DATA
+    "data": ("", "test_real_data.py ../experiments/test_prefix.py"),  # from $HEURISTICS_DATA
     "downloads": ("", "test_downloads.py -n 2"),  # notebooks of the built book, in an empty folder
     "settings": ("", "test_settings.py -n 2"),  # whole settings of the stored runs
 }

@@ -27,8 +27,8 @@ from tqdm import tqdm
 
 from booksite.lazy_animations import FRAMES
 from helpers.stored import spreads
-from runproofs.book.pages import cells, checks_in
-from runproofs.book.register import register
+from runproofs.claims.pages import cells, checks_in
+from runproofs.claims.registry import register
 
 from . import ROOT
 from .children import tenth

@@ -10,7 +10,7 @@ import json
 import os
 import time
 
-from runproofs.book.breaks import all_breaks
+from runproofs.claims.breaks import all_breaks
 
 from . import breaks, rounding, sweep
 from .children import concluded, in_child, name_of, paths_of

@@ -17,10 +17,10 @@ import torch
 from torch.overrides import TorchFunctionMode
 
 import runproofs
-from runproofs.book.breaks import change
+from runproofs.claims.breaks import change
 
 LIBRARY = Path(runproofs.__file__).parent
-LOAD = "book.results.load"  # the one function of the book's own tools that gives numbers
+LOAD = "experiments.results.load"  # the one function of the book's own tools that gives numbers
 
 
 class Known(NamedTuple):

@@ -20,8 +20,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from runproofs.book.breaks import change, recompiled
-from runproofs.book.comparisons import Row
+from runproofs.claims.breaks import change, recompiled
+from runproofs.claims.rows import Row
 
 from . import plant
 from .judge import Error
@@ -146,7 +146,11 @@ def of_many(method, sides, options) -> bool:
         return False
     left, right = sides
     alike = method in ("equal", "within") and np.ptp(np.abs(right)) == 0
-    if alike or method in ("at_most", "below") or (method == "apart" and not options.get("every")):
+    if (
+        alike
+        or method in ("at_most", "less")
+        or (method == "not_close" and not options.get("every"))
+    ):
         return False
     return bool(np.ptp(np.abs(left)) > 0.01 * np.abs(left).max())
 

@@ -8,8 +8,8 @@ import sys
 
 import pytest
 
-from runproofs.book.register import BOOK
-from runproofs.reproductions import discover
+from runproofs.claims.registry import BOOK
+from runproofs.experiments import discover
 
 ELSEWHERE = {  # compared by another test than that of the prefix
     "autoattack-digits": "optional/test_agreement.py::test_autoattack_does_today_what_is_stored"
@@ -31,7 +31,7 @@ def revalidate(one) -> bool:
     if not one.stale():
         print(f"{one.name}: nothing to do, it is of today's code.")
         return True
-    test, passed = f"reproductions/test_prefix.py::test_prefix[{one.name}]", Passed()
+    test, passed = f"experiments/test_prefix.py::test_prefix[{one.name}]", Passed()
     test = f"{BOOK.parent}/tests/{ELSEWHERE.get(one.name, test)}"
     if pytest.main(["-q", "-p", "no:cacheprovider", test], plugins=[passed]) or not passed.share:
         print(f"{one.name}: not recorded, the test of its prefix did not pass.", file=sys.stderr)

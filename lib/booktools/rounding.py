@@ -35,7 +35,7 @@ def inside(jitter: int, jobs: int, paths: list[Path]) -> None:
         patch(jitter)
     import torch  # this and the library after the patch
 
-    from runproofs.reproductions import discover
+    from runproofs.experiments import discover
 
     from .children import in_children
     from .running import Page

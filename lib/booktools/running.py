@@ -8,10 +8,19 @@ from typing import NamedTuple
 import matplotlib.pyplot as plt
 import numpy as np
 
-from runproofs.book import claims, comparisons, figures
-from runproofs.book.pages import cells
+from runproofs import figures
+from runproofs.claims import block, rows
+from runproofs.claims.pages import cells
 
-POSITIVE = ("equal", "at_most", "below", "apart", "distinct", "holds", "within")  # of a Row
+POSITIVE = (
+    "equal",
+    "at_most",
+    "less",
+    "not_close",
+    "pairwise_different",
+    "holds",
+    "within",
+)  # of a Row
 NOISE = 1e-9  # of the larger of 1e-3 and what a row compares: what differs by less is rounding
 
 
@@ -82,8 +91,8 @@ class Page:
         os.chdir(path.parent)
         plt.switch_backend("agg")
         figures.animate = _first_and_last if players else lambda *arguments, **options: None
-        leave = claims.Check.__exit__
-        claims.Check.__exit__ = lambda check, *ended: self._leave(leave, check, *ended)
+        leave = block.Check.__exit__
+        block.Check.__exit__ = lambda check, *ended: self._leave(leave, check, *ended)
         for method in POSITIVE:
             self._watch(method)
 
@@ -107,12 +116,12 @@ class Page:
 
     def note(self, error: Exception) -> None:
         said = [f"{type(error).__name__}: {error}"]
-        if isinstance(error, claims.ClaimFailed):
+        if isinstance(error, block.ClaimFailed):
             said = [f"{error.check.claim.id}: {what}" for what in error.check.wrong()]
         self.failures += [(self.line, what) for what in said]
 
     def _watch(self, method):
-        judge = getattr(comparisons.Row, method)
+        judge = getattr(rows.Row, method)
 
         def watched(row, *sides, **options):
             compared = Sides.of(sides)
@@ -127,7 +136,7 @@ class Page:
                 if self.until in ("", key[0]):
                     raise Done
 
-        setattr(comparisons.Row, method, watched)
+        setattr(rows.Row, method, watched)
 
     def _leave(self, leave, check, kind, error, traceback):
         self.checks.append(check)

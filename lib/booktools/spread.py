@@ -17,8 +17,8 @@ from tqdm import tqdm
 
 from helpers import stored
 from helpers.stored import PREFIXES, SPREADS, STORED, TIMES, known
-from runproofs.book import figures
-from runproofs.book.register import BOOK
+from runproofs import figures
+from runproofs.claims.registry import BOOK
 
 from . import values
 from .arithmetic import elsewhere, patch, runnable

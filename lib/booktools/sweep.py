@@ -18,7 +18,7 @@ import re
 from pathlib import Path
 from typing import NamedTuple
 
-from runproofs.book.pages import Cell, cells
+from runproofs.claims.pages import Cell, cells
 
 from .children import command, concluded, in_children, name_of, paths_of, tenth
 from .running import Page

@@ -21,7 +21,7 @@ PARTS = {  # commands that run one after the other, as Python takes them
         f"-m ruff check {CODE}", f"-m ruff format --check {CODE}", "-m booktools lint",
         "-m codespell_lib",
     ],
-    "runs": ["-m runproofs.reproductions --stale"],
+    "runs": ["-m runproofs.experiments --stale"],
     "tests": ["-m pytest -n 2 tests"],
     # By themselves, so that a run that finds no example fails.
     "examples": ["-m pytest --doctest-modules lib"],

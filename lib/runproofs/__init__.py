@@ -12,8 +12,8 @@ __version__ = version("runproofs")
 
 NAMES = {
     # Proofs
-    "claim": "book.claims.claim",  # a block that checks a claim, row by row
-    "register": "book.register.register",  # all claims by id
+    "claim": "claims.block.claim",  # a block that checks a claim, row by row
+    "register": "claims.registry.register",  # all claims by id
     # Masks
     "all_masks": "masks.all_masks",  # every mask of a layer with its probability
     "expectation": "masks.expectation",  # an average over all masks

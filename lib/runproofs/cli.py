@@ -18,9 +18,9 @@ from pathlib import Path
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # before NumPy: small matrices, one core
 
-from runproofs.book.breaks import break_library, invitations, replaced
-from runproofs.book.pages import cells, checks_in
-from runproofs.book.register import BOOK, Claim, register
+from runproofs.claims.breaks import break_library, invitations, replaced
+from runproofs.claims.pages import cells, checks_in
+from runproofs.claims.registry import BOOK, Claim, register
 
 DEMO = ("thesis/lemma-2", "thesis/theorem-6", "helmbold-long/theorem-5")
 
@@ -47,7 +47,8 @@ def checks(page: str, wanted: Iterable[str], edit: Callable = lambda code: code)
     their figures, are dropped. Cost: that of the page, 1 to 20 s.
     """
     os.environ["MPLBACKEND"] = "agg"
-    from runproofs.book import claims, figures
+    from runproofs import figures
+    from runproofs.claims import block
 
     waiting, found = set(wanted), []
 
@@ -62,8 +63,8 @@ def checks(page: str, wanted: Iterable[str], edit: Callable = lambda code: code)
 
     path, here = BOOK / f"{page}.md", Path.cwd()
     codes = edit("\0".join(cell.code for cell in cells(path.read_text("utf-8")))).split("\0")
-    names, kept = {"__name__": "__main__"}, (claims.Check.__exit__, figures.animate)
-    claims.Check.__exit__, figures.animate = keep, lambda *_, **__: None
+    names, kept = {"__name__": "__main__"}, (block.Check.__exit__, figures.animate)
+    block.Check.__exit__, figures.animate = keep, lambda *_, **__: None
     os.chdir(path.parent)
     try:
         for code in codes:
@@ -78,7 +79,7 @@ def checks(page: str, wanted: Iterable[str], edit: Callable = lambda code: code)
         yield from found
     finally:
         os.chdir(here)
-        claims.Check.__exit__, figures.animate = kept
+        block.Check.__exit__, figures.animate = kept
 
 
 # Naming claims -----------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Attacks on torch models against closed forms, plain loops and the NumPy `margin_attacks`."""
+"""Attacks on torch models against closed forms and plain loops."""
 
 import math
 
@@ -10,13 +10,8 @@ from hypothesis import strategies as st
 from torch import nn
 
 from helpers.classifiers import NORMS, batch, lengths, linear, mlp
-from runproofs.adversarial import attacks, margin_attacks
-from runproofs.networks import two_layer
+from runproofs.adversarial import attacks
 from runproofs.training import step_decay
-
-BINARY = two_layer.TwoLayerNetwork(
-    *(np.random.default_rng(0).standard_normal(s) for s in ((6, 20), 6)), 0
-)
 
 
 @given(st.lists(st.floats(-20, 20), min_size=2, max_size=5), st.integers(0, 4))
@@ -100,21 +95,6 @@ def test_pgd_is_the_plain_loop_sample_by_sample(norm, reduction, loss):
                 delta = delta.clamp(-0.4, 0.4)
             u = (x[i : i + 1] + delta).clamp(0, 1)
         torch.testing.assert_close(together[i], u[0], rtol=0, atol=1e-12)
-
-
-@pytest.mark.parametrize("loss", margin_attacks.DESCENT)
-def test_raw_l2_pgd_is_algorithm_5(loss):
-    """Another implementation, in NumPy; T visited points are T - 1 updates."""
-    x, y = batch(8, inputs=20, outputs=1)
-    W, a = torch.tensor(BINARY.W), torch.tensor(BINARY.a)
-    ours = attacks.pgd(
-        lambda u: torch.relu(u @ W.T) @ a, x, y, norm=2, eps=0.7, step_size=0.01, steps=11,
-        loss=loss, clip=None, best_iterate=True,
-    )  # fmt: skip
-    theirs = margin_attacks.pgd(
-        BINARY, x.numpy(), y.numpy(), 0.7, step_size=0.01, visits=12, loss=loss
-    )
-    np.testing.assert_allclose(ours.numpy(), theirs.point, atol=1e-12)
 
 
 @pytest.mark.parametrize("norm", NORMS)

@@ -37,12 +37,12 @@ def autograd_pgd(net, x, y, eps, step, steps, loss, normalize=False, bias=0.0, o
 
 @given(seeds, st.floats(0, 3))
 def test_projection_is_the_nearest_point_of_the_ball(seed, eps):
+    """The step back stands at an obtuse angle to the way from there to any point of the ball."""
     rng = np.random.default_rng(seed)
     x, u, v = rng.standard_normal((3, 2))
-    p, q = margin_attacks.project(u, x, eps), margin_attacks.project(v, x, eps)
+    p = margin_attacks.project(u, x, eps)
     assert np.linalg.norm(p - x) <= eps + 1e-12
-    np.testing.assert_allclose(margin_attacks.project(p, x, eps), p, atol=1e-14)
-    assert np.linalg.norm(p - q) <= np.linalg.norm(u - v) + 1e-12
+    assert (u - p) @ (x + eps * v / np.linalg.norm(v) - p) <= 1e-12
 
 
 @pytest.mark.parametrize("scale", [1e-300, 1e-200, 1e-160, 1, 1e160, 1e200, 1e300])
@@ -192,18 +192,6 @@ def test_hidden_space_pgd_visits_the_same_points(loss, normalize):
             point, z = min(path, key=lambda visited: visited[1])
             np.testing.assert_allclose(attack.point[i], point, atol=1e-11)
             np.testing.assert_allclose(attack.margin[i], z, atol=1e-11)
-
-
-def test_clipping_leaves_the_row_space():
-    """Why the hidden space cannot hold a box of pixels."""
-    rng = np.random.default_rng(1)
-    net = TwoLayerNetwork(rng.standard_normal((6, 40)), rng.standard_normal(6), 0.3)
-    x = rng.random((1, 40))
-    moved = margin_attacks.pgd_hidden(net, x, [1.0], 3, step_size=1, visits=5, loss="margin").point
-    for u, inside in ((moved, True), (moved.clip(0, 1), False)):
-        delta = (u - x)[0]
-        residual = delta - np.linalg.lstsq(net.W.T, delta)[0] @ net.W
-        assert (np.linalg.norm(residual) < 1e-10) == inside
 
 
 NET = TwoLayerNetwork(np.eye(2), [1.0, 1.0], 0.5)

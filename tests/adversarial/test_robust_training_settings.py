@@ -5,7 +5,7 @@ from math import ceil
 import numpy as np
 import pytest
 
-from helpers.twelve_points import GAMMA, NU, R, X, Y, run, start
+from helpers.twelve_points import GAMMA, NU, R, run, start
 from runproofs.adversarial import margin_attacks, robust_training
 from runproofs.adversarial.margin_attacks import pgd
 from runproofs.adversarial.robust_training import (
@@ -14,31 +14,11 @@ from runproofs.adversarial.robust_training import (
     attack_of_theorem_16,
     mistake_driven_training,
 )
-from runproofs.adversarial.worst_case import robust_error, worst_case
 from runproofs.bounds import robust as bounds
 from runproofs.bounds.attack_guarantees import visits_at_level
 from runproofs.bounds.robust import Setting
 from runproofs.networks import two_layer
 from runproofs.networks.two_layer import TwoLayerNetwork
-
-
-@pytest.mark.parametrize("alpha", [0.05, 0.5, 1])
-def test_mistake_driven_training_makes_few_updates_in_the_worst_order(alpha):
-    net, setting = start(alpha), Setting(R, GAMMA, NU, alpha)
-
-    def hardest(network):
-        return worst_case(network.at_each_point(), X, Y, NU).margin.argmin(-1)
-
-    result = mistake_driven_training(
-        net, X, Y, NU, rounds=400, step_size=setting.largest_step, attack=worst_case, sample=hardest
-    )
-    updates = (result.margins <= 0).sum(0)
-    assert (updates > 0).all()
-    assert (updates <= bounds.mistakes(setting, 1.5)).all()
-    errors = robust_error(result.networks(net), X, Y, NU)
-    assert (errors[-1] == 0).all()  # beta = 0 with an exact attack: Corollary 6.K
-    moved = (np.diff(result.weights, axis=0) != 0).any((-2, -1))
-    np.testing.assert_array_equal(moved, result.margins <= 0)
 
 
 def recorded(monkeypatch):

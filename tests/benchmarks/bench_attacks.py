@@ -11,8 +11,8 @@ from torch import nn
 
 from runproofs.adversarial import attacks, margin_attacks
 from runproofs.data import digits
+from runproofs.experiments.ch6_grid import READINGS, grid_topk, grid_topk_pruned
 from runproofs.networks import two_layer
-from runproofs.reproductions.ch6_grid import READINGS, grid_topk, grid_topk_pruned
 
 try:
     import foolbox

@@ -7,8 +7,8 @@ import torch
 from timing import in_turn, ratio
 from torch.nn.functional import linear
 
+from runproofs.experiments import ch5
 from runproofs.networks import subnetworks
-from runproofs.reproductions import ch5
 
 KEEP, MASKS = 0.2, 100
 torch.set_num_threads(1)

@@ -5,7 +5,7 @@ from functools import partial
 import numpy as np
 from timing import in_turn, ratio
 
-from runproofs.reproductions import surprises
+from runproofs.experiments import surprises
 
 SIZES = {"K": 5, "n": 5, "N": 10}
 

@@ -6,7 +6,7 @@ import pytest
 
 from booksite.learning_paths import routes
 from helpers.pages import PAGES, labeled, needs
-from runproofs.book.register import BOOK, CHAPTERS
+from runproofs.claims.registry import BOOK, CHAPTERS
 
 ROUTES = {route.name: route for route in routes()}
 

@@ -10,7 +10,7 @@ from coursework.tools import course, sources
 from jupytext.config import load_jupytext_configuration_file
 
 from helpers.pages import PAGES, labeled, needs
-from runproofs.book.register import BOOK
+from runproofs.claims.registry import BOOK
 
 TEACH = (BOOK / "course" / "index.md").read_text("utf-8")
 PLANS = dict(re.findall(r"^### (\w+) weeks\n(.*?)(?=^##)", TEACH, re.M | re.S))

@@ -4,8 +4,8 @@ import re
 from collections import defaultdict
 
 from booksite.statement_index import numbers
-from runproofs.book.pages import checks_in
-from runproofs.book.register import BOOK, register
+from runproofs.claims.pages import checks_in
+from runproofs.claims.registry import BOOK, register
 
 BOX = re.compile(r"^:{3,}\{prf:(?!proof)[a-z]+\} (.+)$", re.M)
 SHOWN = ("equation", "figure", "table")  # which need no box

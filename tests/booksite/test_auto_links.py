@@ -8,7 +8,7 @@ from docutils import nodes
 
 from booksite import auto_links
 from booksite.auto_links import mentions, preview, source_of
-from runproofs.book.register import register
+from runproofs.claims.registry import register
 
 
 @pytest.mark.parametrize(

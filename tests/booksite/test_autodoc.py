@@ -134,7 +134,7 @@ def test_the_rooms_hold_every_function_once_and_the_list_leads_to_them(library):
     assert len(wanted) == len(set(wanted)) > 200
     assert {"runproofs.linear.shallow.objective", "runproofs.linear.deep.objective"} < set(wanted)
     assert set(wanted) <= set(found)
-    assert "runproofs.book.comparisons.Row.equal" in found
+    assert "runproofs.claims.rows.Row.equal" in found
     assert len(found) == len(set(found))
     assert not any("._" in name or "booksite" in name for name in found)
     assert 'href="library/linear.html#module-runproofs.linear.shallow"' in library[1]

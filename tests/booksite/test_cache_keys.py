@@ -12,7 +12,7 @@ import yaml
 
 import runproofs
 from booksite import cache_keys
-from runproofs.book.register import BOOK
+from runproofs.claims.registry import BOOK
 
 LIB, HELPERS = Path(runproofs.__file__).parents[1], Path(__file__).parents[1] / "helpers"
 OURS, OTHER = "thesis/lemma-2", "thesis/theorem-6"
@@ -21,23 +21,23 @@ MODULES = {
     "a": "from runproofs import b\n",
     "b": "from .c import value\n",
     "c": "'''Has a value.'''\nvalue = 1  # one\n",
-    "reproductions/__init__": (LIB / "runproofs/reproductions/__init__.py").read_text("utf-8"),
-    "reproductions/ch0": "'''figure-0-2'''\nexperiment('figure-0-1')\n",
-    "reproductions/ch1": "number = 1\n",
+    "experiments/__init__": (LIB / "runproofs/experiments/__init__.py").read_text("utf-8"),
+    "experiments/ch0": "'''figure-0-2'''\nexperiment('figure-0-1')\n",
+    "experiments/ch1": "number = 1\n",
 }
 PAGES = {
     "plain": "print(1)",
     "direct": "from runproofs.c import value",
     "through": "import runproofs.a",
-    "ours": f"from runproofs.book.claims import claim\nwith claim('{OURS}'):\n    pass",
-    "other": f"from runproofs.book import claims\nwith claims.claim('{OTHER}'):\n    pass",
-    "counts": "from runproofs.book.register import register\nprint(len(register()))",
-    "stored": "from runproofs.reproductions import ch0",
-    "every": "from runproofs.reproductions import discover\ndiscover()",
-    "renamed": "from runproofs.book.claims import claim as c\nfor name in []:\n    c(name)",
+    "ours": f"from runproofs.claims.block import claim\nwith claim('{OURS}'):\n    pass",
+    "other": f"from runproofs.claims import block\nwith block.claim('{OTHER}'):\n    pass",
+    "counts": "from runproofs.claims.registry import register\nprint(len(register()))",
+    "stored": "from runproofs.experiments import ch0",
+    "every": "from runproofs.experiments import discover\ndiscover()",
+    "renamed": "from runproofs.claims.block import claim as c\nfor name in []:\n    c(name)",
     "opens": "import numpy\nimport beside\nnumpy.loadtxt('numbers.csv')",
-    "reads": "from runproofs.book.register import BOOK\n(BOOK / 'plain.md').read_text()",
-    "computed": "from runproofs.book.claims import claim\nfor name in []:\n    claim(name)",
+    "reads": "from runproofs.claims.registry import BOOK\n(BOOK / 'plain.md').read_text()",
+    "computed": "from runproofs.claims.block import claim\nfor name in []:\n    claim(name)",
     "by_name": "import importlib",
     "shows": "from runproofs import c\nhelp(c)",
     "magic": "%time 1",
@@ -49,15 +49,16 @@ import json, sys
 from pathlib import Path
 from unittest.mock import patch
 from booksite import cache_keys
-from runproofs.book import breaks, register
+from runproofs.claims import breaks
+from runproofs.claims import registry
 
 root = Path(sys.argv[1])
-assert register.BOOK == root / "book"
-pages = {path.stem: path for path in register.BOOK.glob("*.md")}
+assert registry.BOOK == root / "book"
+pages = {path.stem: path for path in registry.BOOK.glob("*.md")}
 
 def now():
-    register.beside.cache_clear()
-    register.register.cache_clear()
+    registry.beside.cache_clear()
+    registry.register.cache_clear()
     breaks.all_breaks.cache_clear()
     return cache_keys.keys(pages)
 
@@ -88,10 +89,10 @@ EDITS = [  # what is edited, from what, to what, and the pages that then run
     ("lib/runproofs/b.py", "value", "value as v", {"through"} | ALL),
     ("lib/runproofs/c.py", "# one", "# 1", ALL),
     ("lib/runproofs/__init__.py", "", "x = 1", set(PAGES) - {"plain", "opens"}),
-    ("lib/runproofs/book/comparisons.py", "LARGEST_TOLERANCE = 0.2", "LARGEST_TOLERANCE = 0.3",
+    ("lib/runproofs/claims/rows.py", "LARGEST_TOLERANCE = 0.2", "LARGEST_TOLERANCE = 0.3",
      {"ours", "other", "computed", "renamed"} | ALL),
-    ("lib/runproofs/reproductions/ch0.py", "figure-0-1", "figure-0-3", {"stored"} | ALL),
-    ("lib/runproofs/reproductions/ch1.py", "1", "2", ALL),
+    ("lib/runproofs/experiments/ch0.py", "figure-0-1", "figure-0-3", {"stored"} | ALL),
+    ("lib/runproofs/experiments/ch1.py", "1", "2", ALL),
     ("lib/runproofs/d.py", "", "x = 1", ALL),
     ("book/ch2/ours.yml", "title: Ours", "title: Mine", {"ours"} | COMPUTED),
     ("book/ch2/ours.yml", "title: Other", "title: Another", {"other"} | COMPUTED),
@@ -113,7 +114,7 @@ def test_one_edit_of_each_kind_runs_the_pages_that_it_reaches(tmp_path):
     book, library = tmp_path / "book", tmp_path / "lib" / "runproofs"
     shutil.copytree(LIB / "runproofs" / "book", library / "book")
     shutil.copytree(LIB / "booksite", tmp_path / "lib" / "booksite")
-    (library / "reproductions").mkdir()
+    (library / "experiments").mkdir()
     for name, text in MODULES.items():
         (library / f"{name}.py").write_text(text, "utf-8")
     for folder in ("ch2", "results", ".ipynb_checkpoints"):
@@ -175,10 +176,10 @@ def test_modules_of_theory_read_no_file_and_import_nothing_by_name():
         "book/figures.py": {"open"},  # a picture in memory
         "__init__.py": {"importlib", "import_module"},  # the names of the front door
         "data.py": {"open", "os", "pathlib", "importlib"},  # HEURISTICS_DATA, scikit-learn's digits
-        "reproductions/__init__.py": {"importlib", "import_module"},
+        "experiments/__init__.py": {"importlib", "import_module"},
     }
     machinery = ("breaks", "claims", "experiments", "protocol", "provenance", "register", "results")
-    commands = ("cli.py", "__main__.py", "reproductions/__main__.py")
+    commands = ("cli.py", "__main__.py", "experiments/__main__.py")
     skipped = {*commands, *(f"book/{name}.py" for name in machinery)}
     for path in (LIB / "runproofs").rglob("*.py"):
         name = path.relative_to(LIB / "runproofs").as_posix()

@@ -3,7 +3,7 @@
 from booksite import dependencies
 from booksite import dependency_graph as drawn
 from helpers.books import build
-from runproofs.book.register import register
+from runproofs.claims.registry import register
 
 
 def test_what_rests_on_a_claim_is_drawn_below_it():

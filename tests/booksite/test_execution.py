@@ -16,7 +16,7 @@ from jupyter_cache.executors.utils import ExecutionResult
 from booksite import cells, errata, execution, registry_directives
 from booksite.cache_keys import keys
 from helpers import books
-from runproofs.book.register import register
+from runproofs.claims.registry import register
 
 HEAD = """---
 jupytext: {text_representation: {extension: .md, format_name: myst}}

@@ -7,7 +7,7 @@ import matplotlib.pyplot as plt
 import pytest
 
 from booksite import lazy_animations
-from runproofs.book import figures
+from runproofs import figures
 
 
 def player(*heights):

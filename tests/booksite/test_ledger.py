@@ -4,15 +4,17 @@ import re
 
 from booksite.ledger import demands
 from booksite.statement_index import Card
-from runproofs.book.claims import Check
-from runproofs.book.register import register
+from runproofs.claims.block import Check
+from runproofs.claims.registry import register
 
 
 def test_the_demands_stand_in_place_of_what_was_measured():
     """With a reason that has TeX and brackets: it stands in the sentence, where it is typeset."""
     with Check(register()["thesis/equation-2.1"]) as check:
         check("the identity").equal(3.0, 3.0, tol=1e-9)
-        check("the bound").at_most(0.1, 1, reaching=0.1, far="terms in $[-1,1]$, as [4] allows")
+        check("the bound").at_most(
+            0.1, 1, tightness=0.1, why_loose="terms in $[-1,1]$, as [4] allows"
+        )
         check("the wrong bound").exceeds(2, 1)
     html = demands(Card("a/page", check._repr_html_(), check._text(measured=False)))
     shown = re.findall(r'<span class="measured">(.*?)</span>', html)

@@ -1,7 +1,7 @@
 """The table of what a source proves in a chapter is made from the register."""
 
 from booksite.results import listed, verdict
-from runproofs.book.register import CHAPTERS, register
+from runproofs.claims.registry import CHAPTERS, register
 
 
 def test_verdicts_are_those_of_the_register():

@@ -6,7 +6,7 @@ import nbformat
 from nbformat import v4
 
 from helpers.books import build
-from runproofs.book.register import register, stated
+from runproofs.claims.registry import register, stated
 
 CLAIM = next(
     entry for entry in register().values() if entry.number[0] == "(" and entry.id not in stated()

@@ -1,7 +1,7 @@
 """Where claims are stated and shown (booksite.statement_index)."""
 
 from booksite import statement_index
-from runproofs.book.pages import Box
+from runproofs.claims.pages import Box
 
 
 def test_a_claim_is_stated_in_its_box_and_shown_by_its_cards(monkeypatch):

@@ -7,14 +7,14 @@ import pytest
 from booktools import breaks
 from booktools.children import in_child
 from runproofs import masks
-from runproofs.book.breaks import Break, all_breaks, break_library, broken, replaced
-from runproofs.book.pages import cells
-from runproofs.book.register import BOOK, register
+from runproofs.claims.breaks import Break, all_breaks, break_library, broken, replaced
+from runproofs.claims.pages import cells
+from runproofs.claims.registry import BOOK, register
 
 PAGE = """# A page
 
 ```{{code-cell}} ipython3
-from runproofs.book.claims import claim
+from runproofs.claims.block import claim
 from runproofs.linear.shallow import regularizer
 
 factor = 3

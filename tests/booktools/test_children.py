@@ -7,7 +7,7 @@ import pytest
 
 from booktools.children import in_children, tenth
 from booktools.running import Page
-from runproofs.book import figures
+from runproofs import figures
 
 PAGE = """
 ```{code-cell}

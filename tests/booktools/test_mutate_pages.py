@@ -11,14 +11,14 @@ from booktools.children import in_child
 from booktools.mutate import accepted
 from booktools.plant import Frozen, Heads, TorchCoins
 from runproofs import linalg
-from runproofs.book.register import BOOK, beside
-from runproofs.reproductions import discover
+from runproofs.claims.registry import BOOK, beside
+from runproofs.experiments import discover
 
 PAGE = """# A page
 
 ```{code-cell}
 import numpy as np
-from runproofs.book.claims import claim
+from runproofs.claims.block import claim
 from runproofs.bounds.lazy import delta_0, start_radius
 from runproofs.linalg import random_orthogonal
 from runproofs.masks import all_masks
@@ -30,7 +30,7 @@ chances = [delta_0(0.5, T, 25, 2) for T in (10, 20)]
 assert all_masks(2, 0.5)[1].sum() == 1
 with claim("thesis/equation-2.1") as check:
     check("the radius").equal(radii, [3, 4], tol=1e-12)
-    check("a chance").at_most(chances, 1, reaching=0.001, far="it is small")
+    check("a chance").at_most(chances, 1, tightness=0.001, why_loose="it is small")
     check("not so").exceeds(2, 1)
 ```
 

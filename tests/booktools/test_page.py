@@ -1,7 +1,7 @@
 """All of a page at once: each kind of fault is named."""
 
 from booktools import page
-from runproofs.book.register import BOOK
+from runproofs.claims.registry import BOOK
 
 WRONG = """# A page
 
@@ -11,7 +11,7 @@ width = 4  # 3 to 6: units
 ```
 
 ```{code-cell} ipython3
-from runproofs.book.claims import claim
+from runproofs.claims.block import claim
 
 assert width < 6, "too wide"
 with claim("thesis/equation-2.3") as check:

@@ -10,7 +10,7 @@ PAGE = """# A page
 
 ```{code-cell} ipython3
 import numpy as np
-from runproofs.book.claims import claim
+from runproofs.claims.block import claim
 x = np.random.default_rng(0).normal(size=1000)
 total = %r
 assert x.sum() == total

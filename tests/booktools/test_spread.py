@@ -4,7 +4,7 @@ import numpy as np
 
 from booktools import spread, values
 from helpers.stored import spreads
-from runproofs.book.register import BOOK
+from runproofs.claims.registry import BOOK
 
 
 def test_what_an_array_has_shares_of():

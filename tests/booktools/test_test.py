@@ -7,7 +7,7 @@ import pytest
 
 from booktools import __main__, test
 from booktools.test import PARTS
-from runproofs.book.register import BOOK
+from runproofs.claims.registry import BOOK
 
 TESTS = """
 import pytest
@@ -38,7 +38,7 @@ kernelspec: {display_name: Python 3, language: python, name: python3}
 ---
 
 ```{code-cell} ipython3
-from runproofs.book.claims import claim
+from runproofs.claims.block import claim
 
 with claim("thesis/definition-threat-model") as check:
     check("green").equal(1, 1)

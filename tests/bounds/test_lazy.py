@@ -4,7 +4,7 @@ from math import exp, log, sqrt
 
 import numpy as np
 import pytest
-from scipy.optimize import brentq, minimize_scalar
+from scipy.optimize import brentq
 from scipy.special import expit
 
 from helpers.refusals import refusals
@@ -12,21 +12,6 @@ from runproofs.bounds import lazy
 
 LN2 = log(2)
 XOR = sqrt(2) / 4
-
-
-def test_rho_is_the_maximum_and_kappa_makes_one_step_an_equality():
-    worst = minimize_scalar(
-        lambda loss: -((1 - exp(-loss)) ** 2) / loss, bounds=(0.1, 5), options={"xatol": 1e-12}
-    )
-    assert abs(lazy.RHO + worst.fun) < 1e-12
-    assert abs(2 * lazy.BEST_LOSS - np.expm1(lazy.BEST_LOSS)) < 1e-12
-    w, steps = log(2 * lazy.BEST_LOSS), np.array([LN2, 1, 4])
-    loss = np.log2(1 + exp(w))
-    moved = steps / (LN2 * (1 + exp(-w)))
-    increment = 2 * steps * loss - lazy.kappa(steps) * steps * loss
-    np.testing.assert_allclose(moved**2, increment, rtol=1e-12)
-    half = lazy.kappa(steps, 0.25)  # inputs of norm 1/2, so half the output from the same w
-    np.testing.assert_allclose((moved / 2) ** 2, (2 - half) * steps * loss, rtol=1e-12)
 
 
 def test_mu_is_enough_in_one_step_and_nearly_the_best_for_small_steps():

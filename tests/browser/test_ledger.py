@@ -3,8 +3,8 @@
 import re
 
 from browser import browse
-from runproofs.book.breaks import invitations
-from runproofs.book.register import register
+from runproofs.claims.breaks import invitations
+from runproofs.claims.registry import register
 
 OLD = "book/back/ledger.html#claim-thesis-theorem-6"  # as cards and readers have it
 ENTRY = "#claim-thesis-theorem-6"

@@ -4,7 +4,7 @@ import pytest
 
 from booksite.dependencies import dependents
 from browser import browse
-from runproofs.book.register import register
+from runproofs.claims.registry import register
 
 PAGE = "book/back/map.html"
 TITLE = "Theorem 4: "

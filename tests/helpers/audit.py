@@ -23,7 +23,11 @@ sys.addaudithook(hook)
 
 import matplotlib  # noqa: E402, after the hook
 
-from runproofs.book import breaks, pages, register  # noqa: E402
+from runproofs.claims import (  # noqa: E402
+    breaks,
+    pages,
+    registry,
+)
 
 
 class Register(dict):
@@ -42,8 +46,8 @@ class Register(dict):
         return super().items()
 
 
-entries, invitations = Register(register.register()), breaks.invitations
-register.register = lambda: entries
+entries, invitations = Register(registry.register()), breaks.invitations
+registry.register = lambda: entries
 
 
 def asked(claim):
@@ -65,8 +69,8 @@ output, sys.stdout = sys.stdout, open(os.devnull, "w")  # noqa: SIM115
 for cell in cells:
     exec(compile(cell, "<cell>", "exec"), names)
 
-BOOK = register.BOOK
-known = [Path(__file__), Path(register.__file__).parents[1]]
+BOOK = registry.BOOK
+known = [Path(__file__), Path(registry.__file__).parents[1]]
 known += [Path(sysconfig.get_path(kind)) for kind in ("purelib", "platlib")]
 known += [Path(matplotlib.get_configdir()), Path(matplotlib.get_cachedir())]
 seen["files"] = {

@@ -4,7 +4,7 @@ import re
 
 import yaml
 
-from runproofs.book.register import BOOK
+from runproofs.claims.registry import BOOK
 
 PAGES = [path for path in sorted(BOOK.glob("*/**/*.md")) if path.parts[len(BOOK.parts)] != "back"]
 

@@ -15,13 +15,12 @@ import numpy as np
 import pytest
 import yaml
 
-from runproofs.book import provenance
-from runproofs.book.experiments import RESULTS
+from booktools.revalidate import ELSEWHERE
+from runproofs.experiments import ch5, discover, homogeneous, provenance, surprises
+from runproofs.experiments.base import RESULTS
 from runproofs.linear import ratings, shallow_training
 from runproofs.linear.deep import deep_training
 from runproofs.networks import relu_dropout
-from runproofs.reproductions import ch5, discover, homogeneous, surprises
-from booktools.revalidate import ELSEWHERE
 
 known = discover()
 STORED = [name for name, one in known.items() if not one.not_run and name not in ELSEWHERE]

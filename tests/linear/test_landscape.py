@@ -110,27 +110,6 @@ def test_equalized_tied_critical_points(mu, r, lam, seed):
             assert landscape.is_strict_saddle(landscape.tied_hessian(p.U, M, lam)) != is_global
 
 
-def test_all_tied_critical_points_are_those_that_a_search_finds():
-    mu, r, lam, rng = np.array([3.0, 2, 1]), 2, 0.5, np.random.default_rng(7)
-    W = random_orthogonal(3, rng)
-    M = (W * mu) @ W.T
-    points = landscape.all_tied_critical_points(M, r, lam)
-    assert len(points) == 13
-    assert points[0].blocks == ()
-
-    def signature(U):
-        return np.append(np.linalg.svd(U, compute_uv=False), shallow.tied_objective(U, M, lam))
-
-    listed = np.array([signature(p.U) for p in points])
-    for p in points:
-        assert largest(shallow.tied_gradient(p.U, M, lam)) < 1e-12
-        assert sum(width for width, _ in p.blocks) == np.count_nonzero((p.U**2).sum(0) > 1e-12)
-    for _ in range(40):
-        start = W @ rng.standard_normal((3, r)) * (rng.random(r) < 0.7)
-        found = signature(landscape.find_tied_critical_point(start, M, lam))
-        assert np.abs(listed - found).max(1).min() < 1e-8
-
-
 @examples
 @given(spectra, st.integers(0, 1), st.integers(1, 3), st.floats(0.05, 20), seeds)
 def test_untied_critical_points_are_global_or_strict(sigma, extra, r, lam, seed):
@@ -212,33 +191,6 @@ def test_too_many_points_are_refused_at_once():
 
 
 # ---------------------------------------------------------------- found critical points, descents
-
-
-@pytest.mark.parametrize("tied", [False, True])
-def test_found_critical_points_are_global_or_strict(tied):
-    rng = np.random.default_rng(3)
-    saddles = 0
-    for _ in range(40):
-        M = rng.standard_normal((3, 3 if tied else 2)) + np.eye(3)[:, : 3 if tied else 2]
-        r, lam = int(rng.integers(1, 4)), float(rng.choice([0.1, 1, 6]))
-        U, V = (rng.standard_normal((d, r)) * (rng.random((d, r)) < 0.5) for d in M.shape)
-        if tied:  # which sees only the symmetric part of M
-            U = landscape.find_tied_critical_point(U, M, lam)
-            gradients = [shallow.tied_gradient(U, M, lam)]
-            best = shallow.tied_objective(shallow.optimal_autoencoder(M, r, lam), M, lam)
-            excess = shallow.tied_objective(U, M, lam) - best
-            H = landscape.tied_hessian(U, M, lam)
-        else:
-            U, V = landscape.find_critical_point(U, V, M, lam)
-            gradients = shallow.gradient(U, V, M, lam)
-            excess = shallow.objective(U, V, M, lam) - least_value(M, r, lam)
-            H = landscape.hessian(*shallow.balance(U, V), M, lam)
-        assert largest(*gradients) < 1e-9
-        assert excess > -1e-9
-        if excess > 1e-7:
-            saddles += 1
-            assert landscape.is_strict_saddle(H, 1e-8)
-    assert saddles >= 10
 
 
 @pytest.mark.parametrize("scale", [1e-6, 1.0, 1e6])

@@ -5,7 +5,7 @@ import pytest
 from scipy.optimize import minimize
 
 from helpers.refusals import refusals
-from runproofs.linalg import nuclear_norm, shrink, with_spectrum
+from runproofs.linalg import nuclear_norm, shrink
 from runproofs.linear import nuclear
 
 RNG = np.random.default_rng(16)
@@ -27,13 +27,6 @@ def test_objective_column_by_column():
     products = [np.linalg.norm(u) * np.linalg.norm(v) for u, v in zip(U.T, V.T, strict=True)]
     expected = np.linalg.norm(Y - U @ V.T) ** 2 / 2 + LAM * sum(products)
     assert nuclear.objective(Y, U, V, LAM) == pytest.approx(expected, rel=1e-13)
-
-
-def test_polar_is_the_best_pair():
-    value, u, v = nuclear.polar(Y)
-    assert u @ Y @ v == pytest.approx(value, rel=1e-13)
-    assert [np.linalg.norm(u), np.linalg.norm(v)] == pytest.approx([1, 1])
-    assert value == pytest.approx(np.linalg.eigvalsh(Y.T @ Y)[-1] ** 0.5, rel=1e-12)
 
 
 @pytest.mark.parametrize("scale", [0, 0.1, 1, 3])
@@ -69,23 +62,6 @@ def test_an_appended_pair_lowers_by_half_the_square():
     assert not longer[:, 2].any()
 
 
-@pytest.mark.parametrize(
-    ("sigma", "lam"), [((3, 2, 2, 2, 1), 1), ((3, 2, 1), 2), ((3, 2), 4), ((3, 1), 0), ((0,), 1)]
-)
-def test_greedy_ends_at_soft_thresholding(sigma, lam):
-    M = with_spectrum(7, 5, sigma, RNG)
-    U, V = nuclear.greedy(M, lam)
-    assert U.shape[1] == sum(s > lam for s in sigma)
-    np.testing.assert_allclose(U @ V.T, shrink(M, lam), atol=1e-13)
-    for k in range(U.shape[1] + 1):
-        value = ((M - U[:, :k] @ V[:, :k].T) ** 2).sum() / 2
-        value += lam * nuclear_norm(U[:, :k] @ V[:, :k].T) if k else 0
-        best = sum((s**2 - (s - lam) ** 2) / 2 for s in sigma[:k]) + sum(
-            s**2 / 2 for s in sigma[k:]
-        )
-        assert value == pytest.approx(best, rel=1e-13)
-
-
 def test_steps_by_hand():
     """Y = 1, u = v = 1, lam = 1/2."""
     one = [[1.0]]
@@ -117,17 +93,6 @@ def test_the_last_columns_see_the_first_ones():
             done[:, i],
         )
         assert nuclear.objective(Y, done, V, LAM) <= found.fun + 1e-9
-
-
-@pytest.mark.parametrize("step", [nuclear.proximal_sweep, nuclear.column_sweep])
-def test_sweeps_fall_to_the_optimum(step):
-    U, V = drawn(6)
-    values = [nuclear.objective(Y, U, V, LAM)]
-    for _ in range(3000):
-        U, V = step(Y, U, V, LAM)
-        values.append(nuclear.objective(Y, U, V, LAM))
-    assert values[-1] == pytest.approx(optimum(Y, LAM), rel=1e-10)
-    assert (np.diff(values) <= 1e-12 * values[0]).all()
 
 
 @pytest.mark.parametrize("still", [1e-6, 1e-2])

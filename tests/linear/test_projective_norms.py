@@ -58,17 +58,13 @@ def test_instances():
     assert pn.polar(np.ones((2, 20)), INF, INF) == pn.polar(np.ones((20, 2)), INF, INF) == 40
 
 
-def test_alternation_stops_below_the_maximum():
+def test_alternation_reaches_the_polar_from_some_start():
     rng = np.random.default_rng(0)
-    missed = 0
-    for _ in range(30):
+    for _ in range(5):
         Z = rng.integers(-9, 10, (6, 5))
         best = max(np.abs(s @ Z).sum() for s in itertools.product([-1, 1], repeat=6))
         assert pn.polar(Z, INF, INF) == best
-        values = pn.alternate(Z, pn.sign_vectors(6))
-        assert values.max() == best
-        missed += values[0] < best
-    assert 0 < missed < 30
+        assert pn.alternate(Z, pn.sign_vectors(6)).max() == best
 
 
 def test_a_zero_has_the_sign_plus():

@@ -5,10 +5,10 @@ import pytest
 import torch
 
 from helpers.refusals import refusals
+from runproofs.experiments import ch4
 from runproofs.linear import ratings as factors
 from runproofs.linear.ratings import Ratings
 from runproofs.masks import all_masks
-from runproofs.reproductions import ch4
 
 DEVICES = ["cpu", *(["cuda"] if torch.cuda.is_available() else [])]
 

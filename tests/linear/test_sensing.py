@@ -5,7 +5,7 @@ import pytest
 
 from helpers.refusals import refusals
 from runproofs.linalg import isotropic_law, with_spectrum
-from runproofs.linear import deep, sensing, shallow
+from runproofs.linear import sensing, shallow
 from runproofs.masks import expectation
 
 
@@ -70,14 +70,6 @@ def test_sharp_instance_of_proposition_4():
     assert sensing.induced_regularizer(M, q, p, 2) == pytest.approx(0.94991, abs=1e-5)
     norms = sensing.weighted_trace_norm([M, M], p, q)
     assert norms == pytest.approx(np.sqrt(2 * price) * np.ones(2), rel=1e-13)
-
-
-@pytest.mark.parametrize("d1", [2, 3, 5])
-def test_no_search_finds_cheaper_factors(d1):
-    rng, M, p, q = problem(d1)
-    price = sensing.induced_regularizer(M, p, q, d1)
-    found = deep.search_implementation(np.sqrt(p)[:, None] * M, [d1], 1.0, 3, rng, np.diag(q))
-    assert found.values.min() == pytest.approx(price, rel=1e-8)
 
 
 @pytest.mark.parametrize(

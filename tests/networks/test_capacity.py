@@ -161,18 +161,6 @@ def test_complexities_of_small_cases_in_closed_form():
     assert complexity([[-1, 0]], [[1, 0], [0, 1]], [0.5, 0.5]) == np.inf
 
 
-@pytest.mark.parametrize("d", [2, 3])
-def test_complexity_is_the_mean_over_all_signs(d):
-    rng = np.random.default_rng(d)
-    atoms, masses = random_law(rng, 4, d)
-    sample = atoms[[0, 1, 1]]
-    values = [
-        max(supremum_by_cells(np.multiply(s, z), sample, atoms, masses).value for s in (-1, 1))
-        for z in product([-1, 1], repeat=3)
-    ]
-    assert complexity(sample, atoms, masses) == pytest.approx(np.mean(values) / 3, rel=1e-10)
-
-
 @pytest.mark.parametrize("n", [1, 2, 3])
 def test_expected_complexity_is_the_mean_over_all_samples(n):
     atoms, masses = triangle(0.2)

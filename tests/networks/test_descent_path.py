@@ -1,7 +1,7 @@
-"""Descent paths in rational arithmetic against optima by enumeration, and in floating point."""
+"""Descent paths in floating point; those in fractions are checked on their page (growing.md)."""
 
 from fractions import Fraction
-from itertools import combinations, pairwise
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -18,58 +18,6 @@ seeds = st.integers(0, 2**32 - 1)
 
 def fractions(values, denominator=1):
     return np.vectorize(lambda v: Fraction(int(v), denominator), otypes=[object])(values)
-
-
-def optimum(phi, theta, y, lam):
-    """The least |phi c - y|_1 + lam theta c, by all the bases of its linear program (D <= 2)."""
-    D, N = phi.shape
-    columns = np.hstack([phi, fractions(np.eye(D)), fractions(-np.eye(D))])
-    prices = [*(lam * theta), *[Fraction(1)] * (2 * D)]
-    found = []
-    for basis in combinations(range(N + 2 * D), D):
-        A = columns[:, basis]
-        det = A[0, 0] if D == 1 else A[0, 0] * A[1, 1] - A[0, 1] * A[1, 0]
-        if det:
-            adjugate = np.array([[1]] if D == 1 else [[A[1, 1], -A[0, 1]], [-A[1, 0], A[0, 0]]])
-            c = fractions(np.zeros(N + 2 * D))
-            c[list(basis)] = adjugate @ y / det
-            found.append((c @ prices, c.tolist()))
-    value, c = min(f for f in found if min(f[1]) >= 0)
-    return value, np.array(c[:N])
-
-
-@given(seeds)
-def test_exact_paths_never_rise_and_end_at_the_optimum(seed):
-    rng = np.random.default_rng(seed)
-    D, N = rng.integers(1, 3), rng.integers(1, 8)
-    phi, theta = fractions(rng.integers(-3, 4, (D, N))), fractions(rng.integers(0, 4, N), 2)
-    y, lam = fractions(rng.integers(-4, 5, D)), Fraction(int(rng.integers(1, 7)), 4)
-    start = fractions(np.zeros(N))
-    r = min(D + 1, N)
-    start[rng.choice(N, r, replace=False)] = fractions(rng.integers(0, 5, r), 3)
-
-    def f(c):
-        return sum(abs(phi @ c - y)) + lam * (theta @ c)
-
-    best, end = optimum(phi, theta, y, lam)
-    assert f(end) == best
-    path = descent_path.descent_path(phi, theta, start, end)
-    corners = path.corners
-    assert (corners[0] == start).all()
-    assert f(corners[-1]) == best
-    assert (phi @ corners[-1] == phi @ end).all()
-    assert path.needed() <= D + 1
-    assert (corners >= 0).all()
-    times = [Fraction(k, 8) for k in range(9)]
-    values = [f((1 - t) * a + t * b) for a, b in pairwise(corners) for t in times]
-    assert all(a >= b for a, b in pairwise(values))
-    reduced = corners[path.parts["reduce"]]
-    if (reduced > 0).any():  # numpy 2.0 refuses the rank of nothing
-        assert np.linalg.matrix_rank(phi[:, reduced > 0].astype(float)) == (reduced > 0).sum()
-    improved = corners[path.parts["improve"]]
-    assert (phi @ improved == phi @ start).all()
-    program = linprog(theta.astype(float), A_eq=phi.astype(float), b_eq=(phi @ start).astype(float))
-    assert float(theta @ improved) == pytest.approx(program.fun, abs=1e-9)
 
 
 @pytest.mark.parametrize("seed", range(8))

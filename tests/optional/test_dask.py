@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from distributed import Client, LocalCluster
 
-from runproofs import reproductions
-from runproofs.book import experiments, results
-from runproofs.book.experiments import sweep
-from runproofs.reproductions.__main__ import main
+from runproofs import experiments
+from runproofs.experiments import base, results
+from runproofs.experiments.__main__ import main
+from runproofs.experiments.base import sweep
 
 
 @pytest.fixture(scope="module")
@@ -32,9 +32,9 @@ def test_a_sweep_is_the_same_on_two_workers(cluster):
 
 def test_make_paper_runs_on_a_cluster(cluster, capsys, monkeypatch, tmp_path):
     """A real experiment, through the command, at a small scale; the same arrays as on one core."""
-    monkeypatch.setattr(experiments, "RESULTS", tmp_path / "results")
+    monkeypatch.setattr(base, "RESULTS", tmp_path / "results")
     monkeypatch.setattr(results, "UNFINISHED", tmp_path / "unfinished")
-    toy = reproductions.discover()["figure-2-2"]
+    toy = experiments.discover()["figure-2-2"]
     monkeypatch.setitem(toy.scales, "paper", toy.scales["quick"] | {"steps": 200})
     scheduler = ["--scheduler", cluster.scheduler_address]
     assert main(["figure-2-2", "--backend", "dask", *scheduler, "--jobs", "2"]) == 0

@@ -18,8 +18,8 @@ from pathlib import Path
 import pytest
 
 from booktools.children import tenth
-from runproofs.book.pages import cells
-from runproofs.book.register import BOOK
+from runproofs.claims.pages import cells
+from runproofs.claims.registry import BOOK
 
 ROOT = Path(__file__).resolve().parents[2]
 OFFERED = ROOT / "_build" / "html" / "_sources" / "book"
@@ -68,9 +68,9 @@ def run(command, folder):
 
 def test_the_library_lies_elsewhere_and_knows_claims_and_results(python, empty):
     program = (
-        "import runproofs; from runproofs.book.register import register; "
-        "from runproofs.book.breaks import all_breaks; from runproofs import reproductions; "
-        "stored = [one.stored() for one in reproductions.discover().values() if not one.not_run]; "
+        "import runproofs; from runproofs.claims.registry import register; "
+        "from runproofs.claims.breaks import all_breaks; from runproofs import experiments; "
+        "stored = [one.stored() for one in experiments.discover().values() if not one.not_run]; "
         "print(runproofs.__file__, len(register()), len(all_breaks()), all(map(bool, stored)))"
     )
     ran = run([python, "-c", program], empty)

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 import yaml
-from booksite.publishing import NOTEBOOKS
 
-from runproofs.book import provenance
+from booksite.publishing import NOTEBOOKS
+from runproofs.experiments import provenance
 
 ROOT = Path(__file__).resolve().parents[2]
 LIBRARY = ROOT / "lib/runproofs"

@@ -10,7 +10,6 @@ from runproofs.bounds.rademacher import all_samples, expected_complexity
 from runproofs.linalg import with_spectrum
 from runproofs.linear import landscape
 from runproofs.linear.shallow import balance, gradient, tied_objective
-from runproofs.linear.shallow_training import sgd_step
 from runproofs.masks import all_masks, all_signs
 
 
@@ -118,6 +117,8 @@ def mean_step(u, M, lam):
     """The step of Algorithm 1 at U = V = u with eta = 1 and x = 1, averaged over all masks."""
     masks, probabilities = all_masks(u.size, 1 / (1 + lam))
     U, x = np.tile(u, (len(masks), 1, 1)), np.ones((len(masks), 1))
+    from runproofs.linear.shallow_training import sgd_step  # loads torch, for this alone
+
     new_U, _ = sgd_step(U, U, x, M * x, masks, 1 / (1 + lam), 1.0)
     return probabilities @ (new_U.numpy()[:, 0] - u)
 

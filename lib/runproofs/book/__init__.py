@@ -1,1 +1,0 @@
-"""The machinery of pages: claims, the register, experiments, results, figures."""

@@ -1,0 +1,229 @@
+"""Proofs as code: a block that checks one claim of the register and shows what it checked.
+
+    with claim("thesis/theorem-6", tol=1e-10) as check:
+        check("solver = closed form").equal(solved, closed_form)
+        check("no perturbation does better").at_most(optimum, perturbed, tightness=0.9)
+        check("truncation is not needed").differs(untruncated, closed_form, by=1e-2)
+
+Each row is a sentence, judged exactly once. *Positive* rows (`equal`, `at_most`, `less`,
+`not_close`, `pairwise_different`, `holds`, `within`) must be true. *Controls* (`differs`,
+`exceeds`, `fails`) are false variants of the claim, and their sentence is the false one: so the
+reader sees that the check can tell. Leaving the block raises `ClaimFailed` unless every row was
+judged and came out as it must, with at least one of each kind. A claim whose printed form is
+certainly wrong needs one control marked `as_printed=True`, the running counterexample; no other
+claim may have one.
+"""
+
+import os
+import re
+from html import escape
+from pathlib import Path
+
+from IPython.core.getipython import get_ipython
+from IPython.display import display
+
+from .breaks import invitations
+from .registry import BOOK, Claim, register
+from .rows import Row, tolerance
+
+
+class ClaimFailed(AssertionError):
+    """A block whose rows do not support the claim; the message lists every row."""
+
+    check: "Check"
+    shown = False
+
+    def _render_traceback_(self) -> list[str]:
+        """What IPython shows where nothing catches this: the card, and in words what is wrong."""
+        if not self.shown:  # IPython asks twice, to show it and to remember it
+            display(self.check)
+        self.shown = True
+        return [f"ClaimFailed: {self.check.claim.id}", *self.check.wrong()]
+
+
+class Check:
+    """The rows of one claim, in the order in which they were made. Made by `claim`."""
+
+    def __init__(self, entry: Claim, tol: float = 0.0):
+        self.claim, self.tol = entry, tolerance(tol)
+        self.rows: list[Row] = []
+        self.state = "not entered"
+
+    def __call__(self, text: str) -> Row:
+        """A row with this sentence, $...$ and `code` in it; to be judged."""
+        if not (isinstance(text, str) and text.strip()):
+            raise ValueError(f"a row is a sentence, not {text!r}.")
+        self.must_be_open(text)
+        self.rows.append(Row(self, text))
+        return self.rows[-1]
+
+    def must_be_open(self, text: str):
+        if self.state != "open":
+            raise RuntimeError(f"{text!r} stands outside the block of {self.claim.id}.")
+
+    def __enter__(self):
+        if self.state != "not entered":
+            raise RuntimeError(f"the block of {self.claim.id} is entered twice.")
+        self.state = "open"
+        return self
+
+    def __exit__(self, kind, error, traceback):
+        self.state = "left"
+        if kind is not None:
+            return  # the reader needs that traceback, not ours
+        if reasons := list(self.objections()):
+            error = ClaimFailed(f"{self.claim.id}: {'; '.join(reasons)}.\n{self._text(True)}")
+            error.check = self
+            raise error
+        if get_ipython():
+            display(self)
+        else:
+            print(self)
+
+    def objections(self):
+        """Why these rows do not support the claim."""
+        verdicts = [row.verdict for row in self.rows if row.verdict]
+        yield from (f"{row.text!r} was never judged" for row in self.rows if not row.verdict)
+        if failed := sum(not verdict.passed for verdict in verdicts):
+            yield f"{failed} of {len(self.rows)} rows failed"
+        if all(verdict.control for verdict in verdicts):
+            yield "there is no positive row"
+        controls = any(verdict.control for verdict in verdicts)
+        if not controls:
+            yield "there is no control"
+        printed = any(verdict.as_printed for verdict in verdicts)
+        if self.claim.needs_counterexample and not printed:
+            yield "its certain erratum has no row marked as_printed"
+        if printed and not self.claim.needs_counterexample:
+            yield "a row is marked as_printed, and the register has no certain erratum to show"
+
+    def wrong(self) -> list[str]:
+        """A sentence on each row that failed; where none did, why the others are not enough."""
+        is_not = {False: "false", True: "true, and must be false"}
+        return [
+            f"On this machine this row is {is_not[verdict.control]}: {text} "
+            f"(demanded: {verdict.demanded}; measured: {verdict.measured})"
+            for text, verdict in ((row.text, row.verdict) for row in self.rows)
+            if verdict and not verdict.passed
+        ] or [f"{reason}." for reason in self.objections()]
+
+    # The card --------------------------------------------------------------------------------
+
+    def _groups(self) -> tuple[list[Row], list[Row]]:
+        """The positive rows, and the controls."""
+        controls = [row for row in self.rows if row.verdict and row.verdict.control]
+        return [row for row in self.rows if row not in controls], controls
+
+    def __repr__(self):
+        return self._text(measured=False)
+
+    def _text(self, measured: bool) -> str:
+        """Measured values differ in the last bits between machines, so they are shown on demand."""
+
+        def line(row):
+            if not row.verdict:
+                return f"  {row.mark()} {row.text} [never judged]"
+            value = f"; measured {row.verdict.measured}" * measured
+            printed = "as printed: " * row.verdict.as_printed
+            loose = f" (far from equality: {row.verdict.why_loose})" * bool(row.verdict.why_loose)
+            return f"  {row.mark()} {printed}{row.text}{loose} [{row.verdict.demanded}{value}]"
+
+        positive, controls = self._groups()
+        heading = [f"  {_must_fail(controls) if not measured else 'must fail'}:"] * bool(controls)
+        lines = [*map(line, positive), *heading, *map(line, controls)]
+        lines += [f"  break it: {wrong.sentence}" for wrong in invitations(self.claim.id)]
+        return "\n".join([f"{self.claim.name}: {self.claim.title}", *lines])
+
+    def _repr_html_(self) -> str:
+        entry, back = self.claim, _path_to_back_matter()
+        title = f"<b>{_inline(entry.name)}</b> {_inline(entry.title)}"
+        if back:
+            title = f'<a href="{back}/ledger.html#claim-{entry.slug}">{title}</a>'
+            if entry.erratum and entry.erratum.grade != "extraction artifact":
+                href = f"{back}/errata.html#erratum-{entry.slug}"
+                title += f' <a class="tag" href="{href}">erratum</a>'
+        positive, controls = self._groups()
+        html = [f'<p class="title">{title}</p>']
+        if self.state == "left":
+            html += [f'<p class="failed">{_inline(reason)}</p>' for reason in self.wrong()]
+        html.append(_list(positive, "positive"))
+        if controls:
+            heading = f'<p class="heading">{_must_fail(controls)}</p>'
+            html += [heading, _list(controls, "control")]
+        html += [
+            f"<details><summary><em>Break it:</em> {_inline(wrong.sentence)}</summary>"
+            f"<pre>{escape(str(wrong))}</pre></details>"
+            for wrong in invitations(entry.id)
+        ]
+        return f'<div class="claim-card mathjax_process" {_anchor(entry)}>{"".join(html)}</div>'
+
+
+def claim(identifier: str, tol: float = 0.0) -> Check:
+    """A block that checks one registered claim; use it in a `with` statement.
+
+    tol: of its rows `equal` that name no other, 0 <= tol <= 0.2; 0 compares exactly. Raises
+    KeyError for an id that the register does not have, ValueError for one that is told on its
+    page and not checked; leaving the block raises `ClaimFailed` as the module's first lines say.
+    """
+    if identifier not in register():
+        raise KeyError(
+            f"{identifier!r} is not in the register of claims (page.yml, beside a page)."
+        )
+    entry = register()[identifier]
+    if entry.kind == "narrative":
+        raise ValueError(f"{identifier!r} is a narrative: told, and not checked by a block.")
+    return Check(entry, tol)
+
+
+def _must_fail(controls: list[Row]) -> str:
+    return "must fail" + ", and does" * all(row.verdict.passed for row in controls)
+
+
+def _list(rows: list[Row], kind: str) -> str:
+    """Rows that are read also where there is no style but the browser's, as in a notebook."""
+
+    def item(row):
+        printed, loose, measured, failed = "", "", "never judged", ' class="failed"'
+        if verdict := row.verdict:
+            printed = '<span class="tag">as printed</span> ' * verdict.as_printed
+            loose = f" <em>(far from equality: {_inline(verdict.why_loose)})</em>" * bool(
+                verdict.why_loose
+            )
+            measured = escape(verdict.measured)
+        return (
+            f'<li{failed * (row.mark() == "!")}><span class="mark">{row.mark()}</span> '
+            f"<span>{printed}{_inline(row.text)}{loose}</span>"
+            '<span class="dot"> · </span>'
+            f'<span class="measured">{measured}</span></li>'
+        )
+
+    return f'<ul class="{kind}">{"".join(map(item, rows))}</ul>'
+
+
+def _inline(text: str) -> str:
+    """Escaped HTML whose $...$ the page typesets, with `code`."""
+    text = re.sub(r"\$([^$]+)\$", r"\\(\1\\)", escape(text))
+    return re.sub(r"`([^`]+)`", r"<code>\1</code>", text)
+
+
+def _path_to_back_matter() -> str:
+    """Relative path from the running page to the ledger's folder; empty outside the book.
+
+    The published notebooks stand in a copy of the book's folders, where the same path holds.
+    """
+    here = Path.cwd()
+    for folder in (here, *here.parents):
+        if folder.name == BOOK.name and BOOK.parent in folder.parents:
+            return Path(os.path.relpath(folder / "back", here)).as_posix()
+    return ""
+
+
+_anchored: set[str] = set()
+
+
+def _anchor(entry: Claim) -> str:
+    """The anchor that the ledger links to; an id may stand only once on a page."""
+    if entry.id in _anchored:
+        return ""
+    _anchored.add(entry.id)
+    return f'id="check-{entry.slug}"'

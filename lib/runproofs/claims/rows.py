@@ -1,0 +1,393 @@
+"""The rows of a claim block: sentences, and the comparisons that judge them."""
+
+import cmath
+from decimal import ROUND_FLOOR, Decimal
+from math import erfc, isfinite, sqrt
+from numbers import Number, Rational
+from typing import NamedTuple
+
+import numpy as np
+
+LARGEST_TOLERANCE = 0.2
+ROUNDING = 1e-12  # what is nearer is no difference
+SMALLEST_DIFFERENCE = 1e-10  # that a row may ask for: what sums of many numbers round is smaller
+LARGEST_Z = 10
+NEAR = 0.3  # what stays farther from its bound says why
+
+
+class Verdict(NamedTuple):
+    """How a row came out: as it must or not, what was measured, and what was demanded."""
+
+    passed: bool  # a positive row is true, a control is false
+    measured: str  # "2e-16 ≤ 1e-12": differs between machines
+    demanded: str  # "error ≤ 1e-12": does not
+    control: bool
+    as_printed: bool
+    why_loose: str  # why an inequality is nowhere near equality
+    compared: bool  # not where two sides cannot be: other shapes, nothing, not finite
+    room: tuple[float, ...]  # from each number that is compared to its limit; negative beyond it
+
+
+class Row:
+    """One sentence of a block. Made by `check("...")`; one of its methods must judge it, once.
+
+    Two sides are arrays of one shape, or an array and a scalar: NumPy, torch, or anything that
+    makes an array; neither empty nor with a NaN or an infinity, which fails the row. Integers,
+    `Fraction` and SymPy numbers are compared and subtracted exactly, of whatever size. Raises
+    ValueError for a demand that says nothing: a tolerance, scale or standard error that hides any
+    difference, a distance that rounding makes; TypeError for what is not a number.
+    """
+
+    def __init__(self, check, text: str):
+        self.check, self.text = check, text
+        self.verdict: Verdict | None = None
+
+    # Positive rows ---------------------------------------------------------------------------
+
+    def equal(self, measured, expected, tol: float | None = None, scale: float | None = None):
+        """max|measured - expected| <= tol * scale; with tol = 0 exactly equal, entry by entry.
+
+        tol: the block's unless given, 0 <= tol <= 0.2. scale: max|expected| unless given; needed
+        where everything expected is zero. It may not make the row weaker than any row could be
+        without it: tol * scale <= 0.2 max|expected|, or 0.2 where everything expected is zero.
+        """
+        tol = self.check.tol if tol is None else tolerance(tol)
+        a, b, reason = pair(measured, expected)
+        if reason:
+            self._judge(reason, False, "", f"error ≤ {tol:g}")
+        elif tol == 0:
+            wrong = np.flatnonzero(a != b)
+            measured = "exactly equal"
+            if len(wrong):
+                measured = f"{len(wrong)} of {a.size} differ: {a[wrong[0]]} is not {b[wrong[0]]}"
+            self._judge("", len(wrong) == 0, measured, "exactly equal")
+        else:
+            scale, size = self._scale(scale, b)
+            if tol * scale > LARGEST_TOLERANCE * size:
+                raise ValueError(f"{self.text!r}: scale is {scale:g}, which hides any difference.")
+            error = np.abs(a - b).max() / scale
+            measured = relation(error, "≤", tol, error <= tol, (2, 6))
+            self._judge("", error <= tol, measured, f"error ≤ {tol:g}", room=(tol - error,))
+
+    def at_most(self, lower, upper, tol: float = 0.0, *, tightness: float, why_loose: str = ""):
+        """lower <= upper + tol * max|upper|, entry by entry, and near equality in one of them.
+
+        tightness: how near, the smaller of |lower| and |upper| over the larger; it counts as 0
+        where one is zero or their signs differ. So 0 <= bound is no evidence. 0 < tightness <= 1.
+        why_loose: the reason where no case comes nearer than tightness < 0.3; the card prints it.
+        0 <= tol <= 0.2.
+        """
+        tolerance(tol)
+        if not 0 < tightness <= 1:
+            raise ValueError(f"{self.text!r}: tightness is {tightness}, not in (0, 1].")
+        if bool(why_loose) != (tightness < NEAR):
+            raise ValueError(
+                f"{self.text!r}: why_loose= says why tightness is below {NEAR}, and only then."
+            )
+        demanded = f"at most{f', to {tol:g}' * (tol > 0)}, tightness {tightness:g}"
+        a, b, reason = pair(lower, upper, ordered=True)
+        if reason:
+            return self._judge(reason, False, "", demanded, why_loose=why_loose)
+        worst, slack = np.argmax(a - b), float(tol * np.abs(b).max())
+        holds = a[worst] - b[worst] <= slack
+        nearest = nearness(a, b).max()
+        measured = relation(a[worst], "≤", b[worst], holds) + f" + {slack:.0e}" * (tol > 0)
+        measured += f", {'nearest ' * (a.size > 1)}{percent(nearest, tightness)}"
+        room = b[worst] + slack - a[worst], nearest - tightness
+        self._judge(
+            "", holds and nearest >= tightness, measured, demanded, why_loose=why_loose, room=room
+        )
+
+    def less(self, lower, upper, *, by: float):
+        """lower < upper, entry by entry, by that share of the larger of |lower| and |upper|.
+
+        For an order that is strict, such as what falls: values[1:] below values[:-1]. A side that
+        is 0 throughout fails: it is a subject that is gone, and of what is positive the row is to
+        say how large it is. 1e-10 <= by: what is nearer is rounding.
+        """
+        _apart(by)
+        a, b, reason = pair(lower, upper, ordered=True)
+        demanded = f"below by {percent(by)}"
+        if reason or (gone := _nothing(a, b)):
+            return self._judge(reason, False, "" if reason else gone, demanded)
+        gap = _share(b - a, np.maximum(np.abs(a), np.abs(b)))
+        worst = np.argmin(gap)
+        measured = relation(a[worst], "<", b[worst], a[worst] < b[worst])
+        measured += f", by {percent(gap[worst], by)}"
+        self._judge("", gap[worst] >= by, measured, demanded, room=(gap[worst] - by,))
+
+    def not_close(self, one, other, *, by: float, every: bool = False):
+        """|one - other| >= by * max|other| in some entry, or in every one: what moved, or is noise.
+
+        A side that is 0 throughout fails. 1e-10 <= by: what is nearer is rounding.
+        """
+        _apart(by)
+        a, b, reason = pair(one, other)
+        where = _where(every, a)
+        if reason or (gone := _nothing(a, b)):
+            return self._judge(reason, False, "" if reason else gone, f"{where}≥ {by:g} apart")
+        found = (np.min if every else np.max)(np.abs(a - b)) / np.abs(b).max()
+        measured = f"{where}{relation(found, '≥', by, found >= by, (2, 6))} apart"
+        self._judge("", found >= by, measured, f"{where}≥ {by:g} apart", room=(found - by,))
+
+    def pairwise_different(self, members, *, by: float):
+        """Any two members, along the first axis, are by * max|members| apart in some entry.
+
+        1e-10 <= by; at least two members. Cost: O(n^2) comparisons of n members.
+        """
+        _apart(by)
+        a, _, reason = pair(members, 0)
+        demanded = f"any two ≥ {by:g} apart"
+        if not reason and len(members) < 2:
+            reason = f"{len(members)} member"
+        if reason:
+            return self._judge(reason, False, "", demanded)
+        a = a.reshape(len(members), -1)
+        nearest = min(np.abs(a[i + 1 :] - a[i]).max(1).min() for i in range(len(a) - 1))
+        nearest = nearest / (np.abs(a).max() or 1)
+        measured = f"any two {relation(nearest, '≥', by, nearest >= by, (2, 6))} apart"
+        self._judge("", nearest >= by, measured, demanded, room=(nearest - by,))
+
+    def holds(self, condition):
+        """The condition, one truth value, is true."""
+        self._judge("", _truth(condition), str(_truth(condition)).lower(), "true")
+
+    def within(self, estimate, target, standard_error, z: float = 5.0):
+        """|estimate - target| <= z standard errors, for each of the estimates.
+
+        0 < z <= 10. The errors are positive, and z of them at most max|target| (1 where the target
+        is zero): else the row could not tell the target from 0. The card states the probability
+        that a true claim fails here by chance: erfc(z / sqrt 2) for each normal estimate, added
+        up. The seed of the page is fixed, so it fails never or always.
+        """
+        if not 0 < z <= LARGEST_Z:
+            raise ValueError(f"z must be positive and at most {LARGEST_Z}, it is {z}.")
+        a, b, reason = pair(estimate, target, ordered=True)
+        _, error, other = pair(estimate, standard_error, ordered=True)
+        demanded = f"≤ {z:g} s.e. (false alarm {erfc(z / sqrt(2)) * a.size:.0e})"
+        if reason or other:
+            return self._judge(reason or other, False, "", demanded)
+        if not (np.all(error > 0) and z * error.max() <= (float(np.abs(b).max()) or 1)):
+            raise ValueError(
+                f"standard_error must be positive, and {z:g} of it must tell the target from 0; "
+                f"it is {standard_error}."
+            )
+        score = (np.abs(a - b) / error).max()
+        measured = relation(score, "≤", z, score <= z, (2, 6)) + demanded[demanded.index(" s.e.") :]
+        self._judge("", score <= z, measured, demanded, room=(z - score,))
+
+    # Controls: the sentence is false ---------------------------------------------------------
+
+    def differs(self, wrong, right, *, by: float, scale: float | None = None, every: bool = False,
+                as_printed: bool = False):  # fmt: skip
+        """|wrong - right| >= by * scale in some entry, or in every one.
+
+        scale: max|right| unless given; needed where right is zero. by * scale is at least 1e-10 of
+        max|right| (at least 1e-10 where right is zero): what is nearer is rounding.
+        """
+        if not (by > 0 and isfinite(by)):
+            raise ValueError(f"by must be positive and finite, it is {by}.")
+        a, b, reason = pair(wrong, right)
+        where = _where(every, a)
+        if reason:
+            return self._judge(reason, False, "", f"{where}≥ {by:g} apart", True, as_printed)
+        scale, size = self._scale(scale, b)
+        if by * scale < SMALLEST_DIFFERENCE * size:
+            raise ValueError(f"by is {by:g}: so far apart are also numbers that rounding parts.")
+        apart = (np.min if every else np.max)(np.abs(a - b)) / scale
+        measured = f"{where}{relation(apart, '≥', by, apart >= by, (2, 6))} apart"
+        demanded = f"{where}≥ {by:g} apart"
+        self._judge("", apart >= by, measured, demanded, True, as_printed, room=(apart - by,))
+
+    def exceeds(self, value, bound, *, by: float = 0.0, every: bool = False,
+                as_printed: bool = False):  # fmt: skip
+        """value > bound + by in some entry, or in every one: a bound that must be violated.
+
+        by >= 0 is absolute. Of numbers that are not exact, the excess must be more than rounding,
+        1e-12 of the larger side.
+        """
+        if not (by >= 0 and isfinite(by)):
+            raise ValueError(f"by must not be negative, and finite, it is {by}.")
+        a, b, reason = pair(value, bound, ordered=True)
+        where = _where(every, a)
+        demanded = f"{where}exceeds by > {by:g}" if by else f"{where}exceeds"
+        if reason:
+            return self._judge(reason, False, "", demanded, True, as_printed)
+        rounding = ROUNDING * float(max(np.abs(a).max(), np.abs(b).max()))
+        if 0 < by < rounding:
+            raise ValueError(f"by is {by:g}: so far apart are also numbers that rounding parts.")
+        entry = (np.argmin if every else np.argmax)(a - b)
+        excess = a[entry] - b[entry]
+        limit = by if _exact(excess) else max(by, rounding)
+        passed = excess > limit
+        measured = where + relation(a[entry], ">", b[entry], passed) + f" + {by:g}" * (by > 0)
+        self._judge("", passed, measured, demanded, True, as_printed, room=(excess - limit,))
+
+    def fails(self, condition, *, as_printed: bool = False):
+        """The condition, one truth value, is false."""
+        truth = _truth(condition)
+        self._judge("", not truth, str(truth).lower(), "false", True, as_printed)
+
+    # -----------------------------------------------------------------------------------------
+
+    def _scale(self, scale, b) -> tuple[float, float]:
+        """What differences are divided by, and the size that bounds it."""
+        size = float(np.abs(b).max())
+        scale = size if scale is None else float(scale)
+        if not (isfinite(scale) and scale > 0):
+            raise ValueError(
+                f"{self.text!r}: everything expected is zero, so scale= must say what is large "
+                f"(positive and finite; it is {scale})."
+            )
+        return scale, size or 1.0
+
+    def _judge(self, reason, passed, measured, demanded, control=False, as_printed=False,
+               why_loose="", room=()):  # fmt: skip
+        self.check.must_be_open(self.text)
+        if self.verdict:
+            raise RuntimeError(f"{self.text!r} is judged twice.")
+        self.verdict = Verdict(
+            bool(passed),
+            reason or measured,
+            demanded,
+            control,
+            as_printed,
+            why_loose,
+            not reason,
+            tuple(map(float, room)),
+        )
+
+    def mark(self) -> str:
+        """✓ for a sentence that is true, ✗ for a false one, ! where it should be otherwise."""
+        if not (self.verdict and self.verdict.passed):
+            return "!"
+        return "✗" if self.verdict.control else "✓"
+
+
+def tolerance(tol) -> float:
+    """The tolerance; ValueError if it is negative or larger than any check may have."""
+    if not 0 <= tol <= LARGEST_TOLERANCE:
+        raise ValueError(
+            f"tol is {tol}; a check worth its name has 0 <= tol <= {LARGEST_TOLERANCE}."
+        )
+    return tol
+
+
+def nearness(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """How near equality: the smaller of |a| and |b| over the larger; 0 if signs differ or one is 0.
+
+    >>> nearness(np.array([17.0, -2, -1, 0]), np.array([20.0, -1, 1, 0])).tolist()
+    [0.85, 0.5, 0.0, 0.0]
+    """
+    sizes = np.abs(a), np.abs(b)
+    return np.where((a > 0) == (b > 0), _share(np.minimum(*sizes), np.maximum(*sizes)), 0)
+
+
+def percent(share, demanded=1.0) -> str:
+    """A share in percent, cut and never rounded up, in as many decimals as what is demanded has.
+
+    >>> percent(0.859), percent(-0.851), percent(0.0219), percent(3e-5)
+    ('85 %', '-86 %', '2.1 %', '0.003 %')
+    >>> percent(0.9955, 0.999), percent(0.99899, 0.999), percent(0.999, 0.999), percent(0.999)
+    ('99.5 %', '99.8 %', '99.9 %', '99 %')
+    """
+    known = f"{share:.12g}" if share >= demanded else str(float(share))  # 1 - 1e-16 is 100 %
+    share, demanded = 100 * Decimal(known), 100 * Decimal(str(demanded))
+    digits = 0 if abs(share) >= 10 or not share else 1 - share.adjusted()
+    digits = max(digits, -demanded.normalize().as_tuple().exponent)
+    return f"{share.quantize(Decimal(1).scaleb(-digits), ROUND_FLOOR).normalize():f} %"
+
+
+def _share(part, whole) -> np.ndarray:
+    """part / whole as floats; 0 where both are."""
+    whole = np.where(whole == 0, 1, whole)  # then the part is 0, too
+    return (part / whole).astype(float)
+
+
+def _apart(by: float):
+    if not SMALLEST_DIFFERENCE <= by < float("inf"):
+        raise ValueError(f"by is {by}: what is nearer than {SMALLEST_DIFFERENCE:g} is rounding.")
+
+
+def _nothing(a, b) -> str:
+    return "" if np.any(a != 0) and np.any(b != 0) else "a side is 0"
+
+
+def _exact(number) -> bool:
+    """Whether a number knows no rounding: an integer, a fraction, a SymPy number without floats."""
+    if isinstance(number, Rational):
+        return True
+    return hasattr(number, "free_symbols") and not any(atom.is_Float for atom in number.atoms())
+
+
+def _truth(condition) -> bool:
+    if not isinstance(condition, bool | np.bool_):
+        raise TypeError(f"a condition is one truth value, not {type(condition).__name__}.")
+    return bool(condition)
+
+
+def _where(every: bool, a: np.ndarray) -> str:
+    return ("each " if every else "somewhere ") * (a.size > 1)
+
+
+def pair(a, b, ordered: bool = False) -> tuple[np.ndarray, np.ndarray, str]:
+    """Both sides as flat arrays of one length, and why they cannot be compared, if so.
+
+    Integers, truth values and fractions become Python's own, which know no overflow and no
+    rounding. Raises TypeError for what is not a number or a SymPy expression, and for complex
+    numbers where an order is asked for.
+    """
+    a, b = (_array(x, ordered) for x in (a, b))
+    if a.size == 0 or b.size == 0:
+        return a, b, "nothing to compare"
+    if a.shape != b.shape and a.ndim and b.ndim:
+        return a, b, f"shapes {a.shape} and {b.shape}"
+    a, b = (x.ravel() for x in np.broadcast_arrays(a, b))
+    return a, b, "" if _finite(a) and _finite(b) else "not finite"
+
+
+def _array(x, ordered: bool) -> np.ndarray:
+    x = np.asarray(x.detach().cpu() if hasattr(x, "detach") else x)
+    kind = x.dtype.kind
+    if kind in "fc":
+        x = x.astype(complex if kind == "c" else float)
+    elif kind in "biu":
+        x = x.astype(object)
+    elif kind != "O" or not all(
+        isinstance(e, Number) or hasattr(e, "free_symbols") for e in x.flat
+    ):
+        raise TypeError(f"a row compares numbers, not {x.ravel()[:1].tolist()}.")
+    if ordered and kind == "c":
+        raise TypeError("complex numbers have no order.")
+    return x
+
+
+def _finite(x: np.ndarray) -> bool:
+    if x.dtype != object:
+        return bool(np.all(np.isfinite(x)))
+    return all(
+        isinstance(entry, Rational)
+        or (cmath.isfinite(entry) if isinstance(entry, Number) else entry.is_finite is not False)
+        for entry in x
+    )
+
+
+def relation(a, sign: str, b, passed: bool, digits: tuple[int, int] = (3, 3)) -> str:
+    """`a sign b` in few digits, or with the opposite sign where that is the case.
+
+    >>> relation(10, "≤", 288031, True), relation(1.0001, ">", 1, True)
+    ('10 ≤ 288,031', '1.0001 > 1')
+    """
+    sign = sign if passed else {"≤": ">", ">": "≤", "≥": "<", "<": "≥"}[sign]
+    for more in range(15):
+        left, right = _digits(a, digits[0] + more), _digits(b, digits[1] + more)
+        if left != right or sign in "≤≥":
+            break
+    return f"{left} {sign} {right}"
+
+
+def _digits(x, count: int) -> str:
+    """Whole numbers in full; others in `count` digits, one less where they are tiny."""
+    if x == round(x) and abs(x) < 1e15:
+        return f"{int(x):,}"
+    return f"{float(x):.{count if abs(x) >= 1e-3 else max(count - 1, 1)}g}"

@@ -1,0 +1,153 @@
+"""The style, and the animations that need no network."""
+
+import base64
+import io
+import re
+
+import matplotlib as mpl
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+from matplotlib import axes, projections
+
+from runproofs import figures
+
+
+@pytest.fixture(autouse=True)
+def _own_settings():
+    with mpl.rc_context({"backend": "agg"}):
+        yield
+    projections.register_projection(axes.Axes)
+
+
+def small_animation(alt="A bar that grows.", **options):
+    fig, ax = plt.subplots(figsize=(1, 1))
+    (bar,) = ax.bar([0], [0])
+    ax.set_ylim(0, 2)
+    return figures.animate(fig, lambda k: bar.set_height(k), 2, alt=alt, **options).data
+
+
+def frames(html):
+    """The pictures of a player, (frames, height, width, 4)."""
+    encoded = re.findall(r'data:image/png;base64,([^"]+)"', html)
+    pictures = [base64.b64decode(re.sub(r"\\|\s", "", text)) for text in encoded]
+    return np.array([plt.imread(io.BytesIO(picture)) for picture in pictures])
+
+
+def drawn(fig):
+    fig.canvas.draw()
+    return np.asarray(fig.canvas.buffer_rgba())[..., :3]
+
+
+def test_a_figure_in_the_style_is_wide_and_opaque_and_its_frame_is_light():
+    figures.style()
+    assert mpl.rcParams["savefig.facecolor"] == "white"
+    colors = mpl.rcParams["axes.prop_cycle"].by_key()["color"]
+    assert colors[0] == figures.BLUE
+    assert len(set(colors)) == 6
+    fig, ax = plt.subplots()
+    width, height = fig.get_size_inches() * fig.dpi
+    assert 1.6 < width / height < 2
+    assert 900 < width < 1000, "sharp at the width of the text"
+    assert fig.get_constrained_layout()
+    visible = [side for side in ax.spines if ax.spines[side].get_visible()]
+    assert visible == ["left", "bottom"]
+    ax.plot([0, 1], [0, 1], label="line")
+    assert not ax.legend().get_frame_on()
+    grid = ax.get_xgridlines()[0]
+    assert grid.get_visible()
+    assert grid.get_alpha() < 0.5 < 1 < ax.lines[0].get_linewidth() < 3
+    plt.close(fig)
+
+
+@pytest.mark.parametrize("options", [{}, {"annotation_clip": None}, {"arrowprops": {}}])
+def test_an_annotation_outside_the_axes_is_drawn(options):
+    """matplotlib leaves out what points above the largest y."""
+    pictures = []
+    for styled in (False, True):
+        if styled:
+            projections.register_projection(figures.Axes)
+        fig, ax = plt.subplots(figsize=(2, 2))
+        fig.subplots_adjust(top=0.5)
+        ax.set(xlim=(0, 1), ylim=(0, 1))
+        empty = drawn(fig).copy()
+        ax.annotate("above", (0.2, 1.4), **options)
+        pictures.append((drawn(fig) != empty).any())
+        ax.annotate("clipped", (0.2, 1.4), annotation_clip=True)
+        assert not (styled and (drawn(fig) == empty).all())
+        plt.close(fig)
+    assert pictures == [False, True]
+    figures.style()
+    fig, ax = plt.subplots()
+    assert isinstance(ax, figures.Axes)
+    plt.close(fig)
+
+
+def test_an_animation_is_offline_and_described_and_the_same_on_every_run():
+    before = plt.get_fignums()
+    html = small_animation('A "bar" that grows.')
+    assert plt.get_fignums() == before
+    assert html == small_animation('A "bar" that grows.')
+    assert not re.findall(r'(?:src|href)="(https?:|//)', html)
+    assert "fa fa-" not in html
+    assert "<link" not in html
+    assert 'alt="A &quot;bar&quot; that grows."' in html
+    assert html.count("data:image/png;base64") == 2
+    with pytest.raises(ValueError, match="alt is empty"):
+        small_animation(" ")
+
+
+def test_players_on_one_page_do_not_steer_each_other():
+    """The pictures and the speed make the name."""
+
+    def names(**options):
+        return set(re.findall(r'id="(_anim_img\w+)"', small_animation(**options)))
+
+    assert len(names()) == 1
+    assert names() != names(fps=9)
+
+
+def test_frames_are_the_pictures_in_order_at_a_small_size():
+    first, second = frames(small_animation())
+    assert first.shape == (90, 90, 4), "1 inch at 90 dots"
+    colored = [(np.ptp(picture[..., :3], axis=-1) > 0.1).sum() for picture in (first, second)]
+    assert colored[0] < 50 < 300 < colored[1], "a bar of height 0, then of height 1"
+
+
+def test_the_layout_stands_still():
+    fig, ax = plt.subplots(figsize=(1, 1), layout="constrained")
+    figures.animate(fig, lambda k: ax.set_ylabel("a long\nlabel\nindeed" * k), 2, alt="A label.")
+    fig.canvas.draw()
+    narrow = ax.get_position().width
+    other, free = plt.subplots(figsize=(1, 1), layout="constrained")
+    other.canvas.draw()
+    assert narrow == pytest.approx(free.get_position().width, rel=0.05)
+    plt.close(other)
+
+
+@pytest.mark.parametrize(("options", "pause"), [({}, 125), ({"fps": 4}, 250)])
+def test_the_player_runs_once_at_its_speed_and_its_buttons_are_in_every_font(options, pause):
+    html = small_animation(**options)
+    constructed = re.search(r"new Animation\(frames, img_id, slider_id, ([\d.]+),", html)
+    assert float(constructed[1]) == pause
+    checked = re.findall(r'<input type="radio"[^>]*value="(\w+)"[^>]*\bchecked', html)
+    assert checked == ["once"]
+    buttons = re.findall(r"<button[^>]*>(.*?)</button>", html, re.DOTALL)
+    assert [b.strip() for b in buttons] == ["−", "«", "‹", "◀", "❚❚", "▶", "›", "»", "+"]
+    assert re.search(r'<input id="_anim_slider\w+" aria-label="frame" type="range"', html)
+
+
+def test_a_table_marks_what_is_measured_and_refuses_ragged_rows():
+    html = figures.table(["figure", "ours"], [["<b>1</b>", "0.3 %"]], measured=(1,)).data
+    assert "<th>figure</th><th>ours</th>" in html
+    assert '<td><b>1</b></td><td class="measured">0.3 %</td>' in html
+    with pytest.raises(ValueError, match="2 cells, but one has 1"):
+        figures.table(["a", "b"], [["c"]])
+
+
+def test_the_columns_of_a_table_are_read_by_their_heads():
+    table = figures.table(["run", "<i>n</i>"], [["a", "<b>1</b><br>2"], ["b", "3"]], measured=(1,))
+    columns = figures.columns(table)
+    assert list(columns) == ["run", "n"]
+    assert columns["run"] == ["a", "b"]
+    assert [text.split() for text in columns["n"]] == [["1", "2"], ["3"]]
