@@ -1,4 +1,4 @@
-"""The directive `library`, on top of Sphinx's autodoc and viewcode: the pages "The library".
+"""The directive `api`, on top of Sphinx's autodoc and viewcode: the pages "The library".
 
 One page lists the rooms and their modules; a page for each room has every public class and function
 with its signature, its source, its docstring and the pages whose cells use it.
@@ -194,7 +194,7 @@ def find_uses(app, env, added, changed, removed):
 def setup(app):
     app.setup_extension("sphinx.ext.autodoc")
     app.setup_extension("sphinx.ext.viewcode")
-    app.add_directive("library", Library)
+    app.add_directive("api", Library)
     app.add_autodocumenter(ExperimentDocumenter)
     app.connect("autodoc-process-docstring", write_docstring)
     app.connect("autodoc-skip-member", skip_fields)

@@ -1,8 +1,8 @@
-"""The directives `course` and `assignment`: what coursework/ has, for teachers and visitors.
+"""The directives `assignment-table` and `assignment`: what coursework/ has, for all to see.
 
-`{course}` is a table of the assignments, each with a label, `course:NAME`. `{assignment} NAME`, on
-the page book/course/NAME, shows what a student opens, without the checks: otter-grader, which makes
-the notebook, is not needed to build the book.
+`{assignment-table}` has a line for each assignment, with a label, `course:NAME`. `{assignment}
+NAME`, on the page book/course/NAME, shows what a student opens, without the checks: otter-grader,
+which makes the notebook, is not needed to build the book.
 """
 
 import sys
@@ -94,5 +94,5 @@ class Assignment(SphinxDirective):
 
 def setup(app):
     WRITERS["course"] = write
-    app.add_directive("course", Course)
+    app.add_directive("assignment-table", Course)
     app.add_directive("assignment", Assignment)

@@ -1,9 +1,9 @@
-"""The directives `map`, `carrying` and `without`: what rests on what, drawn and counted.
+"""The directives `dependency-graph`, `most-used`, `dependents`: what rests on what, drawn, counted.
 
-`{map}` draws all claims, chapter by chapter, and lists them in a table; `{map} ch2` draws one
-chapter, folded. What a claim rests on stands above it; map.js lights it up, and filters.
-`{carrying} 10` lists the results on which most rests; `{without} thesis/assumption-2` says what
-stands if a claim falls.
+`{dependency-graph}` draws all claims, chapter by chapter, and lists them in a table; with the name
+of a chapter, as `{dependency-graph} ch2`, it draws that one, folded. What a claim rests on stands
+above it; map.js lights it up, and filters. `{most-used} 10` lists the results on which most rests;
+`{dependents} thesis/assumption-2` says what stands if a claim falls.
 """
 
 import re
@@ -173,7 +173,7 @@ def bring_script(app, pagename, templatename, context, doctree):
 
 
 def setup(app):
-    add_directive(app, "map", whole_map, known={"", *CHAPTERS}, kind=["site-only"])
-    add_directive(app, "carrying", carrying, kind=["site-only"])
-    add_directive(app, "without", without, known=register().keys(), kind=["site-only"])
+    add_directive(app, "dependency-graph", whole_map, known={"", *CHAPTERS}, kind=["site-only"])
+    add_directive(app, "most-used", carrying, kind=["site-only"])
+    add_directive(app, "dependents", without, known=register().keys(), kind=["site-only"])
     app.connect("html-page-context", bring_script)

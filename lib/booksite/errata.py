@@ -1,4 +1,4 @@
-"""The directives `as-printed`, `errata` and `errata-contents`: the errors found in the sources.
+"""The directives `as-printed`, `errata` and `errata-summary`: the errors found in the sources.
 
 An error is written once, under `erratum` beside the page of its claim: the page shows it in a box
 (`as-printed`), and the page *Errata* lists all of them.
@@ -186,4 +186,4 @@ class Errata(back_matter.FromRegister):
 def setup(app):
     app.add_directive("as-printed", AsPrinted)
     app.add_directive("errata", Errata)
-    app.add_directive("errata-contents", ErrataContents)
+    app.add_directive("errata-summary", ErrataContents)

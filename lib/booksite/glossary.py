@@ -1,4 +1,4 @@
-"""The directive `glossary-of-terms`: what the book defines, by name, each with a line and a link.
+"""The directive `definitions`: what the book defines, by name, each with a line and a link.
 
 The terms are the names of the register's definitions and assumptions; the line is how the statement
 begins; the link leads to where it is stated.
@@ -48,4 +48,4 @@ def write(app, page: str, _: str) -> str:
 
 
 def setup(app):
-    add_directive(app, "glossary-of-terms", write)
+    add_directive(app, "definitions", write)

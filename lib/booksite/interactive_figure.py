@@ -1,6 +1,6 @@
-"""The directive `hand`: an interactive picture in the place of the one in the cell before.
+"""The directive `interactive-figure`: it takes the place of the picture in the cell before.
 
-    ```{hand} spectrum
+    ```{interactive-figure} spectrum
     What the reader can do with it, and sees.
     ```
 
@@ -52,5 +52,5 @@ def load(app, pagename, templatename, context, doctree):
 
 def setup(app):
     app.add_node(interactive_figure, html=(visit, depart))
-    app.add_directive("hand", InteractiveFigure)
+    app.add_directive("interactive-figure", InteractiveFigure)
     app.connect("html-page-context", load)

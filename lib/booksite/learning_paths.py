@@ -1,7 +1,8 @@
-"""Ways through the book (book/routes.yml): on the first page, and under the title of each step.
+"""Ways through the book (book/learning_paths.yml): on the first page, and on each step.
 
-The directive `routes` lists them, each with the minutes of its steps, which are counted as those of
-a page are (page_info). A page on a route says which step it is, and what comes before and next.
+The directive `learning-paths` lists them, each with the minutes of its steps, which are counted
+as those of a page are (page_info). A page on a route says which step it is, and what comes before
+and next.
 """
 
 from functools import cache
@@ -43,7 +44,7 @@ def routes() -> tuple[Route, ...]:
     return tuple(
         Route(way["name"], way["about"], tuple(way["given"]),
               tuple(Step(step["page"], tuple(step.get("read", ()))) for step in way["steps"]))
-        for way in yaml.safe_load((BOOK / "routes.yml").read_text("utf-8"))
+        for way in yaml.safe_load((BOOK / "learning_paths.yml").read_text("utf-8"))
     )  # fmt: skip
 
 
@@ -134,7 +135,7 @@ def note_routes(app, config):
 def setup(app):
     app.add_config_value("book_routes", "", "env", [str])
     app.connect("config-inited", note_routes)
-    add_directive(app, "routes", write)
+    add_directive(app, "learning-paths", write)
     app.connect("doctree-read", measure)
     app.connect("env-updated", lambda app, env: [env.config.root_doc])  # which has all lengths
     app.connect("doctree-resolved", show_place)

@@ -1,4 +1,4 @@
-"""The directive `results`: what a source proves and shows in one of its parts, in one table.
+"""The directive `results-table`: what a source proves and shows in one of its parts, in one table.
 
 Each line is made from the register: the number in the source, what it says, whether it holds as it
 is printed, and the page that states it. The role `verdict` is the word on a figure, a table or an
@@ -104,6 +104,6 @@ def table(app, document: str, chapter: str) -> str:
 
 def setup(app):
     app.add_node(result_table)
-    app.add_directive("results", Results)
+    app.add_directive("results-table", Results)
     app.add_role("verdict", VerdictRole())
     app.connect("doctree-resolved", show)

@@ -49,7 +49,7 @@ def test_notes_that_do_not_fit_the_questions_are_an_error(forge, file, old, new)
 def test_an_assignment_without_a_place_fails_the_build(forge, tmp_path):
     forge("course.yml", f"{FIRST}:", "another:")
     message = f"The course: in course.yml or written, but not both: another, {FIRST}."
-    (tmp_path / "index.md").write_text("# Page\n\n```{course}\n```\n", "utf-8")
+    (tmp_path / "index.md").write_text("# Page\n\n```{assignment-table}\n```\n", "utf-8")
     assert message in build(tmp_path)[1]
 
 

@@ -47,7 +47,7 @@ def test_pages_and_sections_exist(route):
         assert set(step.read) <= set(titles), step.page
 
 
-@pytest.mark.parametrize("directive", ["map", "results"])
+@pytest.mark.parametrize("directive", ["dependency-graph", "results-table"])
 def test_each_chapter_has_its_map_and_its_results_on_its_first_page_only(directive):
     found = {}
     for path in BOOK.rglob("*.md"):

@@ -30,5 +30,5 @@ def test_what_a_claim_carries_is_counted_through_others():
 
 
 def test_an_unknown_chapter_is_an_error(tmp_path):
-    (tmp_path / "index.md").write_text("# A page\n\n```{map} ch9\n```\n", "utf-8")
+    (tmp_path / "index.md").write_text("# A page\n\n```{dependency-graph} ch9\n```\n", "utf-8")
     assert "knows no 'ch9'" in build(tmp_path)[1]

@@ -37,7 +37,7 @@ with claim("helmbold-long/theorem-5") as check:
 ```
 
 ```{code-cell} ipython3
-:tags: [open]
+:tags: [show-check]
 with claim("thesis/equation-2.3") as check:
     pass
 ```

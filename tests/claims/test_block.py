@@ -82,10 +82,13 @@ def test_what_cannot_be_claimed(monkeypatch):
         claim("thesis/told")
 
 
-def test_no_rows_no_positive_row_no_control():
-    assert "no positive row" in failure()
+def test_a_block_needs_sentences_a_positive_row_and_a_control():
     assert "no positive row" in failure(control)
     assert "no control" in failure(positive)
+    assert "no positive row" in failure()
+    for text in ("", "  ", None, 1):
+        with pytest.raises(ValueError, match="a row is a sentence"):
+            leave(lambda check, text=text: check(text))
 
 
 def test_a_row_that_is_never_judged_fails_the_block_and_its_card_says_so():
@@ -108,12 +111,6 @@ def test_a_row_is_judged_inside_the_block_that_is_entered_once():
         late.holds(True)
     with pytest.raises(RuntimeError, match="entered twice"), check:
         pass
-
-
-def test_a_row_is_a_sentence():
-    for text in ("", "  ", None, 1):
-        with pytest.raises(ValueError, match="a row is a sentence"):
-            leave(lambda check, text=text: check(text))
 
 
 def test_the_message_lists_every_row_with_what_was_measured():

@@ -42,7 +42,6 @@ def verdict(method, *arguments, **options):
         ("equal", (torch.ones(2), np.ones(2)), {}),
         ("equal", ([1e-9, 0], 0), {"tol": 1e-6, "scale": 1}),
         ("at_most", ([1, 2], 2), {"tightness": 1}),
-        ("at_most", ([-4, -3], [-2, 1]), {"tightness": 0.5}),
         ("at_most", (1 + 1e-13, 1), {"tol": 1e-12, "tightness": 0.9}),
         ("at_most", (2**60, 2**60 + 1), {"tightness": 0.9}),
         ("at_most", (THIRD, THIRD + HAIR), {"tightness": 0.9}),
@@ -84,14 +83,11 @@ def test_each_kind_of_row_can_pass(method, arguments, options):
         ("at_most", (1.1, 1), {"tol": 1e-12, "tightness": 0.3}, "1.1 > 1 + 1e-12, 90 %"),
         ("less", ([1, 2], [3, 2.5]), {"by": 0.3}, "2 < 2.5, by 20 %"),
         ("less", ([0, 0], [1, 2]), {"by": 0.3}, "a side is 0"),
-        ("less", (-1, 0), {"by": 0.3}, "a side is 0"),
         ("less", (3, 2), {"by": 0.3}, "3 ≥ 2, by -34 %"),
         ("not_close", ([1, 2], [1, 2.1]), {"by": 0.3}, "somewhere 0.048 < 0.3 apart"),
         ("not_close", ([0, 0], [1, 2]), {"by": 0.3}, "a side is 0"),
-        ("not_close", ([1, 2], 0), {"by": 0.3}, "a side is 0"),
         ("not_close", ([0, 1], [1, 1]), {"by": 0.3, "every": True}, "each 0 < 0.3 apart"),
         ("pairwise_different", ([[1, 2], [1, 3], [1, 2]],), {"by": 0.3}, "any two 0 < 0.3 apart"),
-        ("pairwise_different", (np.zeros((3, 2)),), {"by": 1e-10}, "any two 0 < 1e-10 apart"),
         ("pairwise_different", ([[1, 2]],), {"by": 0.3}, "1 member"),
         ("holds", (False,), {}, "false"),
         ("within", (0.6, 0.0, 0.1), {}, "6 > 5 s.e. (false alarm 6e-07)"),
@@ -124,7 +120,7 @@ def test_what_a_row_shows():
     assert [found.measured for found in shown.values()] == list(shown)
     demanded = [found.demanded for found in shown.values()]
     assert demanded == [
-        "error ≤ 1e-12", "exactly equal", "at most, tightness 1e-05", "≥ 0.01 apart", "exceeds",
+        "error ≤ 1e-12", "exactly equal", "at most, reaching 1e-05", "≥ 0.01 apart", "exceeds",
         "≤ 5 s.e. (false alarm 6e-07)", "≤ 3 s.e. (false alarm 3e-02)",
     ]  # fmt: skip
 

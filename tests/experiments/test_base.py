@@ -286,6 +286,11 @@ def test_an_interrupted_run_computes_only_the_rest(interrupted, calls, capsys):
     assert same(interrupted.paper(), whole)
 
 
+def test_a_fresh_run_ignores_what_an_interrupted_one_left(interrupted, calls):
+    interrupted.compute(fresh=True)
+    assert len(calls) == 6
+
+
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [
@@ -303,11 +308,6 @@ def test_a_broken_part_or_one_of_another_run_is_computed_anew(
     interrupted.reproduce()
     assert calls == [(0.1, 2), (0.5, 2), (0.5, 4), (0.9, 2), (0.9, 4)]
     assert f"{part} is refused: {sentence}" in capsys.readouterr().err
-
-
-def test_fresh_ignores_what_an_interrupted_run_left(interrupted, calls):
-    interrupted.compute(fresh=True)
-    assert len(calls) == 6
 
 
 GRID = [{"base": b, "exp": e} for b in (2, 3) for e in (1, 2, 5)]
@@ -353,7 +353,7 @@ def test_settings_that_do_not_fit_are_refused(gaussian):
     with pytest.raises(ValueError, match=r"has the settings \['lam', 'n', 'r', 'seed'\], not \['t"):
         gaussian(theta=0.5)
     for swept in (0.5, ()):
-        with pytest.raises(ValueError, match="^lam is swept: it must be a sequence of values"):
+        with pytest.raises(ValueError, match=r"^lam is swept: it must be a sequence of values"):
             gaussian(lam=swept)
 
 
@@ -374,11 +374,11 @@ def test_definitions_that_do_not_fit_are_refused(arguments, sentence):
 
 def test_a_name_belongs_to_one_experiment():
     def define(name):
-        def f(n, seed):
+        def function(n, seed):
             return {"n": n}
 
-        f.__qualname__ = name
-        return experiment("the-name", quick={"n": 1}, paper={"n": 1})(f)
+        function.__qualname__ = name
+        return experiment("the-name", quick={"n": 1}, paper={"n": 1})(function)
 
     define("first")
     again = define("first")  # a cell that is run twice

@@ -81,13 +81,6 @@ def test_steps_shrink_and_a_frozen_mask_stays():
     np.testing.assert_allclose(lengths / lengths[0], 1 / (1 + np.arange(20) / 10), rtol=1e-4)
 
 
-def test_watched_times_begin_with_zero_and_end_with_the_last():
-    times = homogeneous.watched(1000)
-    assert (times[:3], times[-1]) == ([0, 1, 2], 1000)
-    assert times == sorted(set(times))
-    assert homogeneous.watched(1) == [0, 1]
-
-
 def test_the_adaptive_rate_and_the_fixed_one_agree_at_the_true_rank():
     assert homogeneous.rate("adaptive", 40, 10, 0.5) == 20
     assert homogeneous.rate("fixed", 40, 10, 0.5) == 5

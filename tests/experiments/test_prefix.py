@@ -7,8 +7,6 @@ hence the same schedules and random numbers. How far other processors may take i
 (helpers.stored).
 """
 
-from math import comb
-
 import numpy as np
 import pytest
 
@@ -107,27 +105,3 @@ def test_table_6_1_says_the_same_twice():
     np.testing.assert_allclose(stored["error"], flipped, rtol=0, atol=1e-7)
     wrong = stored["points"][..., : -ch6.EDGES[0]].sum(-1) / counts[1].sum()
     np.testing.assert_allclose(stored["clean"], wrong, rtol=0, atol=1e-3)  # margins of 0 exactly
-
-
-@pytest.mark.parametrize("name", ["figure-2-3", "figure-2-3-constant-step"])
-def test_figure_2_3_says_the_same_twice(name):
-    stored = known[name].paper()
-    np.testing.assert_allclose(stored["objective"][..., -1], stored["final"].mean(-1), rtol=1e-14)
-    final_range = np.moveaxis(np.quantile(stored["final"], (0.1, 0.9), axis=-1), 0, -1)
-    np.testing.assert_allclose(stored["objective_range"][..., -1], final_range, rtol=1e-14)
-    for mean, band in (("objective", "objective_range"), ("variance", "variance_range")):
-        low, high = np.moveaxis(stored[band], 2, 0)
-        assert (low <= stored[mean]).all(), mean
-        assert (stored[mean] <= high).all(), mean
-
-
-@pytest.mark.parametrize("name", ["figure-3-3", "figure-3-3-exact"])
-def test_the_gap_of_figure_3_3_is_the_weighted_mean_of_its_parts(name):
-    """r weighs r_l with lam^l e_l(1/d, ..., 1/d), which is (lam/d)^l C(k, l)."""
-    stored = known[name].paper()
-    settings = stored.provenance["settings"]
-    d, k = settings["widths"][1], len(settings["widths"]) - 2
-    lam = 1 / settings["theta"] - 1
-    weights = [(lam / d) ** i * comb(k, i) for i in range(1, k + 1)]
-    mean = np.average(stored["gaps"][..., :k].astype(float), axis=-1, weights=weights)
-    np.testing.assert_allclose(stored["gaps"][..., k], mean, rtol=1e-6, atol=1e-6)

@@ -193,6 +193,33 @@ def test_too_many_points_are_refused_at_once():
 # ---------------------------------------------------------------- found critical points, descents
 
 
+@pytest.mark.parametrize("tied", [False, True])
+def test_found_critical_points_are_global_or_strict(tied):
+    rng = np.random.default_rng(3)
+    saddles = 0
+    for _ in range(40):
+        M = rng.standard_normal((3, 3 if tied else 2)) + np.eye(3)[:, : 3 if tied else 2]
+        r, lam = int(rng.integers(1, 4)), float(rng.choice([0.1, 1, 6]))
+        U, V = (rng.standard_normal((d, r)) * (rng.random((d, r)) < 0.5) for d in M.shape)
+        if tied:  # which sees only the symmetric part of M
+            U = landscape.find_tied_critical_point(U, M, lam)
+            gradients = [shallow.tied_gradient(U, M, lam)]
+            best = shallow.tied_objective(shallow.optimal_autoencoder(M, r, lam), M, lam)
+            excess = shallow.tied_objective(U, M, lam) - best
+            H = landscape.tied_hessian(U, M, lam)
+        else:
+            U, V = landscape.find_critical_point(U, V, M, lam)
+            gradients = shallow.gradient(U, V, M, lam)
+            excess = shallow.objective(U, V, M, lam) - least_value(M, r, lam)
+            H = landscape.hessian(*shallow.balance(U, V), M, lam)
+        assert largest(*gradients) < 1e-9
+        assert excess > -1e-9
+        if excess > 1e-7:
+            saddles += 1
+            assert landscape.is_strict_saddle(H, 1e-8)
+    assert saddles >= 10
+
+
 @pytest.mark.parametrize("scale", [1e-6, 1.0, 1e6])
 @pytest.mark.parametrize("lam", [0.1, 1.0, 10.0])
 @pytest.mark.parametrize(("shape", "r"), [((3, 2), 1), ((2, 3), 2), ((3, 3), 5), ((1, 1), 2)])

@@ -5,7 +5,7 @@ import pytest
 from scipy.optimize import minimize
 
 from helpers.refusals import refusals
-from runproofs.linalg import nuclear_norm, shrink
+from runproofs.linalg import nuclear_norm, shrink, with_spectrum
 from runproofs.linear import nuclear
 
 RNG = np.random.default_rng(16)
@@ -60,6 +60,16 @@ def test_an_appended_pair_lowers_by_half_the_square():
     longer, _ = nuclear.append_polar(Y, U, V, 100)
     assert longer.shape == (8, 3)
     assert not longer[:, 2].any()
+
+
+@pytest.mark.parametrize(
+    ("sigma", "lam"), [((3, 2, 2, 2, 1), 1), ((3, 2, 1), 2), ((3, 1), 0), ((0,), 1)]
+)
+def test_greedy_ends_at_soft_thresholding(sigma, lam):
+    M = with_spectrum(7, 5, sigma, RNG)
+    U, V = nuclear.greedy(M, lam)
+    assert U.shape[1] == sum(s > lam for s in sigma)
+    np.testing.assert_allclose(U @ V.T, shrink(M, lam), atol=1e-13)
 
 
 def test_steps_by_hand():

@@ -96,6 +96,8 @@ def test_codes_and_atoms_see_both_norms():
     for size, alive in ((1.15, False), (1.25, True)):
         U, V = structured.dictionary(size * half.T, [[1.0]], half, 0.4, 1, sweeps=1)
         assert U.any() == V.any() == alive
+    U, V = structured.dictionary(Y, *drawn(6, 5, 2), 100, 1)
+    assert U.any() == V.any() == 0
 
 
 def test_robust_pca_solves_the_convex_problem():

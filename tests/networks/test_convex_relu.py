@@ -1,4 +1,4 @@
-"""Trained networks against their certificates; the polar is checked on a page, relu_networks."""
+"""The planar polar against scans, and trained networks against their certificates."""
 
 import numpy as np
 import pytest
@@ -22,6 +22,19 @@ def instance(seed, d=None):
         rng.normal(size=2) * rng.choice([-1.0, 1, 1e-16, 0], n)[:, None],
     ][rng.integers(4)]
     return rng, X, rng.normal(size=(n, d))
+
+
+@given(seeds)
+def test_polar_is_the_maximum_over_the_circle(seed):
+    rng, X, R = instance(seed)
+    X = X + rng.choice([0, 1e-16]) * rng.normal(size=X.shape)
+    value, u = planar_polar(X, R)
+    tiny = 1e-12 * max(np.abs(R).max() * np.abs(X).max(), 1e-300)
+    assert abs(np.linalg.norm(u) - 1) <= 1e-15
+    assert abs(np.linalg.norm(R.T @ np.maximum(X @ u, 0)) - value) <= tiny
+    angles = np.linspace(-np.pi, np.pi, 4001)
+    circle = np.array([np.cos(angles), np.sin(angles)])
+    assert np.linalg.norm(R.T @ np.maximum(X @ circle, 0), axis=0).max() <= value + tiny
 
 
 def test_polar_where_lines_nearly_coincide():

@@ -1,4 +1,4 @@
-"""Descent paths in floating point; those in fractions are checked on their page (growing.md)."""
+"""Descent paths in rational arithmetic against known optima, and in floating point."""
 
 from fractions import Fraction
 from itertools import pairwise
@@ -18,6 +18,34 @@ seeds = st.integers(0, 2**32 - 1)
 
 def fractions(values, denominator=1):
     return np.vectorize(lambda v: Fraction(int(v), denominator), otypes=[object])(values)
+
+
+@given(seeds)
+def test_exact_paths_never_rise_and_end_at_the_optimum(seed):
+    """|phi c - y|_1 + lam theta c for D = 1: the optimum has at most one weight."""
+    rng = np.random.default_rng(seed)
+    N = rng.integers(2, 8)
+    phi, theta = fractions(rng.integers(-3, 4, (1, N))), fractions(rng.integers(0, 4, N), 2)
+    y, lam = Fraction(int(rng.integers(-4, 5))), Fraction(int(rng.integers(1, 7)), 4)
+    start = fractions(np.zeros(N))
+    start[rng.choice(N, 2, replace=False)] = fractions(rng.integers(0, 5, 2), 3)
+
+    def f(c):
+        return sum(abs(phi @ c - y)) + lam * (theta @ c)
+
+    fits = [y / p if p * y > 0 else Fraction(0) for p in phi[0]]
+    end = min((fit * row for fit, row in zip(fits, fractions(np.eye(N)), strict=True)), key=f)
+    path = descent_path.descent_path(phi, theta, start, end)
+    corners = path.corners
+    assert (corners[0] == start).all()
+    assert f(corners[-1]) == f(end)
+    assert (phi @ corners[-1] == phi @ end).all()
+    assert path.needed() <= 2
+    assert (corners >= 0).all()
+    times = [Fraction(k, 8) for k in range(9)]
+    values = [f((1 - t) * a + t * b) for a, b in pairwise(corners) for t in times]
+    assert all(a >= b for a, b in pairwise(values))
+    assert (phi @ corners[path.parts["improve"]] == phi @ start).all()
 
 
 @pytest.mark.parametrize("seed", range(8))

@@ -156,7 +156,7 @@ def beside(book: Path = BOOK) -> dict[str, dict]:
     files = {
         path.relative_to(book).with_suffix("").as_posix(): path
         for path in sorted(book.rglob("*.yml"))
-        if path.name != "routes.yml" and path.parent.name != "results"
+        if path.name != "learning_paths.yml" and path.parent.name != "results"
     }
     listed = [page for page in order(book) if page in files]
     found = {}

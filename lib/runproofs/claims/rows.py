@@ -84,7 +84,7 @@ class Row:
             raise ValueError(
                 f"{self.text!r}: why_loose= says why tightness is below {NEAR}, and only then."
             )
-        demanded = f"at most{f', to {tol:g}' * (tol > 0)}, tightness {tightness:g}"
+        demanded = f"at most{f', to {tol:g}' * (tol > 0)}, reaching {tightness:g}"
         a, b, reason = pair(lower, upper, ordered=True)
         if reason:
             return self._judge(reason, False, "", demanded, why_loose=why_loose)
