@@ -73,6 +73,20 @@ def test_a_row_is_what_a_generic_solver_finds(seed, lam, expected, scale):
             np.testing.assert_allclose(step.V[j], best, rtol=1e-6, atol=1e-9 * np.abs(best).max())
 
 
+@pytest.mark.parametrize("expected", [False, True])
+def test_the_objective_never_grows(expected):
+    U, V, ratings, law = problem(5)
+    law = law if expected else None
+
+    def observe(U, V):
+        return {"value": objective(U, V, ratings, 0.7, law)}
+
+    run = als(U, V, ratings, 0.7, sweeps=6, law=law, observe=observe)
+    assert run.times.tolist() == list(range(7))
+    values = run.observed["value"]
+    assert (np.diff(values) <= 1e-12 * values[0]).all()
+
+
 @pytest.mark.parametrize("lam", [0.0, 0.5])
 def test_rows_and_columns_without_ratings_become_zero_and_zero_factors_stay(lam):
     U, V, ratings, law = problem(1)

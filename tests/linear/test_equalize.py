@@ -157,6 +157,16 @@ def test_fourier_equalizer(r, seed, scale):
     np.testing.assert_allclose(equalize_fft(X, D), X @ Q, atol=1e-12)
 
 
+@pytest.mark.parametrize("k", range(1, 8))
+def test_hadamard_equalizes_every_diagonal(k):
+    Z = hadamard(k)
+    assert Z.shape == (2 ** (k - 1),) * 2
+    assert defect(Z) < 1e-14
+    np.testing.assert_allclose(np.abs(Z), 2 ** (-(k - 1) / 2), rtol=1e-15)
+    D = np.random.default_rng(k).random(len(Z))
+    assert spread(np.sqrt(D)[:, None] * Z) < 1e-13
+
+
 @pytest.mark.parametrize("batch", [(), (3,), (2, 3)])
 @pytest.mark.parametrize("scale", [2.0**-600, 2.0**-300, 1.0, 2.0**300, 2.0**600])
 def test_importance_scores_of_any_scale_in_numpy_and_torch(batch, scale):

@@ -80,6 +80,19 @@ def test_shapes_and_weights():
     assert plain([1, 2]) == 7 + 81
 
 
+def test_the_profile_is_the_conditional_mean():
+    rng, p = np.random.default_rng(3), Fraction(1, 3)
+    for sizes in ((3, 2, 1), (2, 3, 2, 1)):
+        shapes = zip(sizes[1:], sizes[:-1], strict=True)
+        weights = [rng.integers(-3, 4, shape) * HALF for shape in shapes]
+        network = MultilayerNetwork(weights, [rng.integers(-2, 3, n) for n in sizes[1:]])
+        patterns, chances = multilayer.all_patterns(network, p)
+        outputs = multilayer.dropout_output(network, np.ones(sizes[0], dtype=int), patterns, p)
+        for count, mean in enumerate(monotone.profile(network, p)):
+            here = patterns[0].sum(1) == count
+            assert mean == (chances * outputs)[here].sum() / chances[here].sum()
+
+
 test_bad_arguments_are_named = refusals(
     (lambda: monotone.first_one(2, 3, 2, 1), "n must be a multiple of K = 2"),
     (lambda: monotone.first_one_criterion(2, 3, 2, HALF), "n must be a multiple of K = 2"),

@@ -1,10 +1,11 @@
-"""The sub-networks of a wide layer, by loops over masks and the normal law."""
+"""The sub-networks of a wide layer, by loops over masks, enumeration and the normal law."""
 
 import numpy as np
 import pytest
 from scipy.stats import norm
 
 from helpers.refusals import refusals
+from runproofs.masks import all_masks
 from runproofs.networks import subnetworks
 
 n, m, C, K, q = 5, 7, 3, 4, 0.2
@@ -36,6 +37,16 @@ def test_all_units_are_the_full_network():
     mean, covariance = subnetworks.moments(H, A, beta, 1)
     np.testing.assert_allclose(mean, full[0], rtol=1e-13)
     assert (covariance == 0).all()
+
+
+def test_moments_by_enumeration():
+    every, law = all_masks(m, q)
+    z = subnetworks.logits(H, A, beta, every, q)
+    mean = np.tensordot(law, z, 1)
+    covariance = np.einsum("k,kni,knj->nij", law, z - mean, z - mean)
+    found = subnetworks.moments(H, A, beta, q)
+    np.testing.assert_allclose(found[0], mean, rtol=1e-12)
+    np.testing.assert_allclose(found[1], covariance, rtol=1e-12, atol=1e-12)
 
 
 def test_single_precision_stays_single_and_a_mixture_does_not():
