@@ -1,6 +1,6 @@
 """python readme_pictures.py NOTEBOOK: the pictures of the README, from the cells of the first page.
 
-`make pictures` writes them; test_readme_pictures.py compares those there are with what is drawn.
+`python tests/browser/readme_pictures.py _build/jupyter_execute/book/index.ipynb` writes them; test_readme_pictures.py compares those there are with what is drawn.
 """
 
 import base64

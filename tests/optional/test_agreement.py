@@ -1,4 +1,4 @@
-"""The attacks against foolbox and torchattacks: `make test-agreement` installs them and runs this.
+"""The attacks against foolbox and torchattacks: `booktools optional agreement` runs this.
 
 Same model, start, step and number of steps: the adversarial examples must agree to rounding,
 in float64.

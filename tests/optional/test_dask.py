@@ -1,4 +1,4 @@
-"""A sweep on a Dask cluster of two workers (make test-dask); its packages are not in make test."""
+"""A sweep on a Dask cluster of two workers (`booktools optional dask`)."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""`make test-notebooks`: downloaded notebooks run where there is no clone.
+"""`booktools optional downloads`: downloaded notebooks run where there is no clone.
 
 The library's wheel is made and installed into an empty environment, which borrows the other
 packages from this one; the notebooks as the built site offers them are put into an empty folder,

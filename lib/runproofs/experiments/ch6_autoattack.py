@@ -1,7 +1,7 @@
 """How strong is an attack on every wrong class? Beside it AutoAttack, on the digits of Table 6-II.
 
 AutoAttack, of Croce and Hein, is an ensemble of four attacks, the measure of the field.
-It runs as torchattacks has it, which `make test-agreement` installs; the page reads a stored run.
+It runs as torchattacks has it, of the extra `agreement`; the page reads a stored run.
 """
 
 import numpy as np
