@@ -1,6 +1,7 @@
 """python readme_pictures.py NOTEBOOK: the pictures of the README, from the cells of the first page.
 
-`python tests/browser/readme_pictures.py _build/jupyter_execute/book/index.ipynb` writes them; test_readme_pictures.py compares those there are with what is drawn.
+Called with the executed first page, _build/jupyter_execute/book/index.ipynb, it writes them;
+test_readme_pictures.py compares those there are with what is drawn.
 """
 
 import base64

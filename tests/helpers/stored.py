@@ -1,8 +1,8 @@
 """Settings of stored runs, computed again, and how far from the stored ones they may end.
 
 Other processors round otherwise. How far that takes a run, its first steps and whole settings, was
-measured and lies beside the runs, in SPREADS, which `booktools spread` writes; a test tolerates TIMES
-as much.
+measured and lies beside the runs, in SPREADS, which `booktools spread` writes; a test tolerates
+TIMES as much.
 """
 
 import builtins

@@ -1,4 +1,4 @@
-"""Theorems 3.A and S.D, Proposition 5.A, ReLU networks by the extra `convex` (`booktools optional convex`).
+"""Theorems 3.A and S.D, Proposition 5.A, ReLU networks by a convex solver.
 
 The first is a geometric program: its objective and its budgets are posynomials in the shares. The
 second is a quadratic program over convex sequences. The last two minimize sums of norms.

@@ -1,4 +1,4 @@
-"""The real MNIST and MovieLens: `booktools optional data`, with HEURISTICS_DATA set or a network."""
+"""The real MNIST and MovieLens: with HEURISTICS_DATA set, or a network."""
 
 import os
 from pathlib import Path

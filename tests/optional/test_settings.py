@@ -1,6 +1,6 @@
 """A whole setting of every stored run, drawn anew each day, is what today's code makes of it.
 
-`SEED=... booktools optional settings`: the seed draws the settings, today's date by default. LIMIT: a run
+SEED draws the settings, today's date by default. LIMIT: a run
 whose settings took more seconds on average, when it was stored, is left out.
 """
 
