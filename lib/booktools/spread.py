@@ -26,8 +26,8 @@ from .arithmetic import elsewhere, patch, runnable
 HEAD = """\
 # How far other arithmetic takes the stored runs, their prefixes and so many whole settings, and the
 # tables of pages. `booktools spread` writes it; tests/helpers/stored.py says what it means. 2/449:
-# two images of 449; 2/1: two of what is counted; else relative. Where single entries say little: what
-# all entries differ by (total), and what their sum does (mean).
+# two images of 449; 2/1: two of what is counted; else relative. Where single entries say little:
+# what all entries differ by (total), and what their sum does (mean).
 """
 LITTLE = 0.02  # what TIMES a spread must be below, for single entries to be compared
 LARGEST = 20_000  # count whose shares an array may have
