@@ -10,7 +10,7 @@ from html import escape
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from .markup import render
+from .markup import render, site
 
 NOTEBOOKS = "notebooks"  # the branch, as .github/workflows/book.yml names it
 SERVICES = {  # an icon of the theme, and the address of a page
@@ -63,6 +63,10 @@ def finish(app, exception):
         f'xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">\n{places}\n</urlset>\n',
         "404.html": render("404.html", title=app.config.html_title, home=home),
     }
+    for old, new in site()["moved"].items():
+        page = render("index.html", title=app.config.html_title, first=f"{new}.html", tags="")
+        if Path(app.outdir, old).with_name(f"{new}.html").exists():
+            Path(app.outdir, f"{old}.html").write_text(page, "utf-8")
     for name, text in texts.items():
         path = Path(app.outdir, name)
         path.write_text(text, "utf-8") if home else path.unlink(missing_ok=True)
