@@ -11,6 +11,7 @@ import os
 import time
 
 from runproofs.claims.breaks import all_breaks
+from runproofs.claims.registry import BOOK, beside, misstated, register
 
 from . import breaks, rounding, sweep
 from .children import concluded, in_child, name_of, paths_of
@@ -38,10 +39,30 @@ def judged(path, jobs: int) -> list[str]:
         count = len(cell.code.splitlines())
         if "with claim(" in cell.code and count > LINES:
             wrong.append(f"{name}:{cell.line} the cell has {count} lines, more than {LINES}.")
-    wrong += sweep.check([path], jobs)
+    if cards:  # other pages need no parameters
+        wrong += sweep.check([path], jobs)
+    wrong += unfinished(name)
     moved = json.loads(json.dumps(summary)), *rounding.measured("as found", 1, 1, [path])
     wrong += [f"{name}:{line}, last bits moved: {what}" for line, what in moved[1]["red"]]
     return wrong + rounding.fragile(moved)
+
+
+def unfinished(name: str) -> list[str]:
+    """What the claims of a page lack beside the page's cells, in sentences."""
+    claims = beside().get(name, {}).get("claims", {})
+    listed = (BOOK / "back" / "beyond.md").read_text("utf-8")
+    wrong = [
+        sentence
+        for sentence in misstated()
+        if sentence.startswith(f"{name}.md:") or sentence.split()[0] in claims
+    ]
+    for claim in claims:
+        entry = register()[claim]
+        unknown = [used for used in (*entry.uses, *entry.mentions) if used not in register()]
+        wrong += [f"{name}.yml: {claim} uses {used}, which no page.yml has." for used in unknown]
+        if entry.source == "beyond" and f"**{{claim}}`{claim}`" not in listed:
+            wrong.append(f"{claim} has no sentence in book/back/beyond.md.")
+    return wrong
 
 
 def main(arguments: list[str]) -> int:

@@ -193,7 +193,8 @@ def main(arguments: list[str]) -> int:
     root, site = ROOT, ROOT / "_build" / "html"
     with sync_playwright() as playwright, launched(playwright) as browser:
         book = bound(browser, print_pages(browser, site, list(pages(root))), site)
-    book.compress_identical_objects()
+    for sheet in book.pages:
+        sheet.compress_content_streams()
     book.write(root / "_build" / "book.pdf")
     print(f"The book on paper: _build/book.pdf, {len(book.pages)} sheets")
     return 0

@@ -8,8 +8,6 @@ rest. On the command line: `runproofs --help`.
 from importlib import import_module
 from importlib.metadata import version
 
-__version__ = version("runproofs")
-
 NAMES = {
     # Proofs
     "claim": "claims.block.claim",  # a block that checks a claim, row by row
@@ -65,6 +63,8 @@ NAMES = {
 
 
 def __getattr__(name: str):
+    if name == "__version__":
+        return version("runproofs")
     if name not in NAMES:
         raise AttributeError(f"module 'runproofs' has no attribute {name!r}")
     module, _, attribute = NAMES[name].rpartition(".")
@@ -72,4 +72,4 @@ def __getattr__(name: str):
 
 
 def __dir__():
-    return sorted([*globals(), *NAMES])
+    return sorted([*globals(), *NAMES, "__version__"])

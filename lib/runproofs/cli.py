@@ -127,7 +127,8 @@ def list_claims(options) -> int:
         print(json.dumps([described(entry) for entry in found], indent=1, ensure_ascii=False))
         return 0
     for entry in found:
-        print(f"{entry.id:42} {entry.title}{'' if entry.id in checked else ' (no check)'}")
+        told = "" if entry.id in checked else " (no check)"
+        print(f"{entry.id:42} {entry.number}: {entry.title}{told}")
     print(f"{len(found)} claims", file=sys.stderr)
     return 0 if found else 1
 

@@ -167,7 +167,7 @@ def claim(identifier: str, tol: float = 0.0) -> Check:
     """
     if identifier not in register():
         raise KeyError(
-            f"{identifier!r} is not in the register of claims (page.yml, beside a page)."
+            f"{identifier!r} is not in the register of claims (the file `.yml` beside its page)."
         )
     entry = register()[identifier]
     if entry.kind == "narrative":

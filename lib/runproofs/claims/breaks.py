@@ -50,6 +50,8 @@ def all_breaks(book: Path = BOOK) -> list[Break]:
     found = []
     for page, parts in beside(book).items():
         for claim, entries in parts.get("breaks", {}).items():
+            if not entries:
+                raise ValueError(f"{page}.yml, {claim}: there is nothing under `breaks`.")
             for fields in entries:
                 if set(fields) != {"break", "in", "replace", "by"}:
                     raise ValueError(f"{page}.yml, {claim}: fields are break, in, replace, by.")

@@ -45,6 +45,7 @@ CHAPTERS = {
 }
 FOLDERS = {"ch7_open_problems": "ch6", "homogeneous": "vidal", "surprises": "helmbold-long"}
 LABELED = re.compile(r"^\$\$ *\(([\w:-]+)\)$", re.M)  # the end of a display that has a label
+LETTER = re.compile(r"\b[\dA-Z]\.[A-Z]+\b")  # of a result of ours, "Theorem 6.E"
 PARTS = {"claims", "breaks", "accepted"}
 STATUSES = ("checked", "told")
 AUTHORS = {"vidal": "Vidal, ", "helmbold-long": "Helmbold and Long, "}
@@ -219,6 +220,8 @@ def register(book: Path = BOOK) -> dict[str, Claim]:
             if "unnumbered" not in entry.number:
                 ours = entry.chapter if entry.source == "beyond" else ""
                 places.append((entry.source, ours, entry.number))
+            if entry.source == "beyond" and (letter := LETTER.search(entry.number)):
+                places.append((entry.chapter, f"the letter of {letter[0]}"))
             for place in places:
                 if place in taken:
                     raise ValueError(
