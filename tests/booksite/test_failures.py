@@ -15,10 +15,12 @@ jupytext: {text_representation: {extension: .md, format_name: myst}}
 kernelspec: {name: python3}
 ---
 """
+# What is printed needs a moment to leave the kernel.
+DIES = "import os, time\nprint('before', flush=True)\ntime.sleep(1)\nos._exit(3)"
 CELLS = {
     "index": ("print(6 * 7)",),
     "raises": ("def f():\n    return 1 / 0", "f()", "print('below')"),
-    "dies": ("import os\nprint('before', flush=True)\nos._exit(3)", "print('below')"),
+    "dies": (DIES, "print('below')"),
     "late": ("import time\nprint('before', flush=True)\ntime.sleep(60)", "print('below')"),
 }
 SAID = {
