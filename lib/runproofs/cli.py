@@ -205,7 +205,7 @@ def judged(found, seconds: float) -> dict:
 
 
 def break_claim(options) -> int:
-    [claim] = chosen([options.id]) if options.id in register() else chosen([options.id])[:1]
+    claim = chosen([options.id])[0]
     ways = invitations(claim)
     if options.way is None:
         for k, way in enumerate(ways, 1):
