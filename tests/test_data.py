@@ -308,7 +308,11 @@ def test_a_recompressed_file_is_fine(monkeypatch, tmp_path):
         assert read_placed(monkeypatch, tmp_path, content) == PAYLOAD
 
 
-@pytest.mark.parametrize("content", [*(gzip.compress(PAYLOAD)[:n] for n in (0, 30, -1)), PAYLOAD])
+@pytest.mark.parametrize(
+    "content",
+    [*(gzip.compress(PAYLOAD)[:n] for n in (0, 30, -1)), PAYLOAD],
+    ids=["empty", "cut", "cut by one", "no gzip"],  # the bytes hold the second of their making
+)
 def test_what_is_truncated_or_no_gzip_is_refused(monkeypatch, tmp_path, content):
     with pytest.raises(DataError, match=r"file\.gz (cannot be read: |is not the)"):
         read_placed(monkeypatch, tmp_path, content)
