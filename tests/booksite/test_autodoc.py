@@ -98,13 +98,12 @@ def library(tmp_path_factory):
     for name in rooms:
         shutil.copy(ROOT / f"{name}.md", folder / f"{name}.md")
     config = yaml.safe_load((ROOT / "_config.yml").read_text("utf-8"))["sphinx"]["config"]
-    settings = {name: value for name, value in config.items() if name.startswith("autodoc_")}
+    ours = ("add_", "autodoc_", "default_role", "napoleon_", "nitpick_")
+    settings = {name: value for name, value in config.items() if name.startswith(ours)}
     settings |= {
-        "add_module_names": config["add_module_names"],
         "extensions": ["myst_nb", "booksite"],
         "html_theme": "basic",
         "nb_execution_mode": "off",
-        "nitpick_ignore_regex": config["nitpick_ignore_regex"],
         "nitpicky": True,
     }
     (folder / "conf.py").write_text(f"globals().update({settings!r})", "utf-8")
