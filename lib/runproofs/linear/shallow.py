@@ -91,7 +91,7 @@ def closed_form_objective(U, V, M, lam, C=None):
     return _squared_lengths(M - U @ V.mT, C).sum(-1) + _regularizer(U, V, lam, C)
 
 
-def objective_by_enumeration(U, V, X, Y, theta):
+def objective_by_enumeration(U, V, X, Y, *, keep):
     """Expected dropout loss over all masks and samples, mask by mask.
 
     ``E ||y - (1/theta) U diag(b) V^T x||^2``.
@@ -106,8 +106,8 @@ def objective_by_enumeration(U, V, X, Y, theta):
         Inputs x, one a row, equally likely.
     Y : (n, d2) array_like
         Targets y of the inputs.
-    theta : float
-        Probability of keeping a unit, in (0, 1].
+    keep : float
+        Probability theta of keeping a unit, in (0, 1].
 
     Returns
     -------
@@ -129,9 +129,9 @@ def objective_by_enumeration(U, V, X, Y, theta):
     U, V = arguments.factors(arguments.matrix("U", U), arguments.matrix("V", V))
     X = arguments.matrix("X", X, columns=len(V))
     Y = arguments.matrix("Y", Y, rows=len(X), columns=len(U))
-    theta = arguments.keep_probability(theta)
-    b, probabilities = all_masks(U.shape[1], theta)
-    hidden = X @ V / theta
+    keep = arguments.keep_probability(keep)
+    b, probabilities = all_masks(U.shape[1], keep=keep)
+    hidden = X @ V / keep
     chunk = max(1, 2**16 // hidden.size)  # masks at once, so that a product stays in the cache
     total = 0.0
     for start in range(0, len(b), chunk):
