@@ -151,7 +151,7 @@ test_each_error_is_one_sentence = refusals(
     ),
     (lambda: lazy.concentration(1, 1), "delta must be larger than 0 and below 1, but it was 1.0."),
     (lambda: lazy.concentration(-1, 0.1), "total must be at least 0, but it was -1.0."),
-    (lambda: lazy.concentration_failure(1.1, 0.1, 5), "drop must be at least 0 and at most 1, but"),
+    (lambda: lazy.concentration_failure(1.1, 0.1, 5), "p must be at least 0 and at most 1, but"),
     (lambda: lazy.concentration_failure(0.1, 0.1, 0), "steps must be an integer that is at least"),
     (lambda: lazy.theorem_15(1, 1, 1, 0), "delta must be larger than 0 and .* it was 0.0."),
     (lambda: lazy.theorem_15_constants(0), "inflation must"),

@@ -94,7 +94,7 @@ test_bad_arguments = refusals(
     (moments(H=H[0]), "H must be a matrix"),
     (moments(A=A.T), "A must have 7 columns, one a unit, not 3"),
     (moments(beta=np.ones(7)), "beta must have 3 entries"),
-    (moments(q=0), "keep must be a probability"),
+    (moments(keep=0), "keep must be a probability"),
     (logits(masks.T), r"masks must be \(K, m\) with m = 7"),
     (logits(masks[:0]), "masks must be"),
     (logits(masks[0]), "masks must be"),
