@@ -135,11 +135,11 @@ def evidence(app, page: str, claim: str) -> str:
 
 def demands(card: Card) -> str:
     """The card, folded: each sentence with what was demanded of it, and what a reader may break."""
-    asked = iter(re.findall(r"^  [✓✗!] .* \[(.*)\]$", card.text, re.M))
+    asked = iter(re.findall(r"^  [✓✗!] .* \[(?:.*: )?(.*)\]$", card.text, re.M))
     body = re.sub(r'<p class="title">.*?</p>', "", card.html, count=1, flags=re.S)
     body = re.sub(r' id="check-[\w-]+"', "", body, count=1)
     body, rows = re.subn(
-        r'(<span class="measured">).*?(</span></li>)',
+        r'(<span class="measured">(?:<span class="level">.*?</span> )?).*?(</span></li>)',
         lambda cell: f"{cell[1]}{escape(next(asked))}{cell[2]}",
         body,
     )
