@@ -37,7 +37,7 @@ def judged(method, *arguments, evidence="", of_floats="computed", **options):
         (judged("at_most", THIRD, 1, tightness=0.3), "exact"),
         (judged("less", THIRD, 1, by=0.1), "exact"),
         (judged("exceeds", 1, THIRD), "exact"),
-        (judged("equal", 2 * x + y, y + x + x), "for all"),
+        (judged("equal", 2 * x + y, y + x + x), "for-all"),
         (judged("equal", THIRD, 1 / 3, tol=1e-9), "computed"),
         (judged("equal", THIRD, THIRD, tol=1e-9), "computed"),  # a tolerance forgives
         (judged("at_most", THIRD, THIRD, tol=1e-9, tightness=1), "computed"),
@@ -56,7 +56,7 @@ def judged(method, *arguments, evidence="", of_floats="computed", **options):
 )
 def test_the_numbers_say_the_level(row, level):
     assert (row.verdict.passed, row.level) == (True, level)
-    assert row.evidence() == ("for all x, y > 0" if level == "for all" else LEVELS[level])
+    assert row.evidence() == ("for all x, y > 0" if level == "for-all" else LEVELS[level])
 
 
 def test_the_page_cannot_say_more_than_the_numbers():
@@ -65,8 +65,8 @@ def test_the_page_cannot_say_more_than_the_numbers():
             judged("equal", *sides, tol=tol, evidence="exact")
     with pytest.raises(ValueError, match="what is compared is not exact"):
         judged("within", 1, 1, 0.1, evidence="exact")
-    with pytest.raises(ValueError, match='"exact" or "measured", not \'for all\''):
-        judged("equal", 1, 1, evidence="for all")
+    with pytest.raises(ValueError, match='"exact" or "measured", not \'for-all\''):
+        judged("equal", 1, 1, evidence="for-all")
 
 
 def test_a_card_must_have_the_level_that_the_register_promises_in_its_first_row():
@@ -84,6 +84,18 @@ def test_a_card_must_have_the_level_that_the_register_promises_in_its_first_row(
     assert '<span class="level">exact</span></p>' in exact._repr_html_()
     with pytest.raises(ClaimFailed, match="first row is 'computed', and the register says 'exact'"):
         card(0.5, THIRD)
+
+
+def test_words_that_promise_proof_stand_on_no_floats():
+    def card(text, value):
+        with Check(Claim(**dict.fromkeys(Claim._fields, "") | {"erratum": None})) as check:
+            check(text).equal(value, value)
+            check("a control, exactly as it must fail").fails(False)
+
+    card("exactly a third", THIRD)
+    for text in ("exactly a third", "a certified bound", "the Certificates"):
+        with pytest.raises(ClaimFailed, match="and its evidence is 'computed'"):
+            card(text, 0.5)
 
 
 # Rows that prove ---------------------------------------------------------------------------------

@@ -12,7 +12,8 @@ the false one: so the reader sees that the check can tell. Leaving the block rai
 unless every row was judged and came out as it must, with at least one of each kind. A claim whose
 printed form is certainly wrong needs one control marked `as_printed=True`, the running
 counterexample; no other claim may have one. The first positive row is the main one: its evidence
-has the level that the register promises (`evidence: exact`), and that is the level of the card.
+has the level that the register promises (`evidence: exact`), and that is the level of the card. The words "certified",
+"certificate" and "exactly" are for positive rows whose numbers are no floats.
 """
 
 import os
@@ -27,6 +28,7 @@ from .breaks import invitations
 from .registry import BOOK, LEVELS, Claim, register
 from .rows import Row, tolerance
 
+PROVING = re.compile(r"\b(certif\w+|exactly)\b", re.I)  # words for rows that are no float's
 OBSERVED = {"experiment", "figure", "table"}  # kinds of claims whose floats are of a run
 
 
@@ -104,6 +106,9 @@ class Check:
             yield "its certain erratum has no row marked as_printed"
         if printed and not self.claim.needs_counterexample:
             yield "a row is marked as_printed, and the register has no certain erratum to show"
+        for row in self._groups()[0]:
+            if row.level in ("computed", "measured") and (word := PROVING.search(row.text)):
+                yield f"{row.text!r} says {word[0]!r}, and its evidence is {row.level!r}"
         promised, positive = self.claim.evidence, self._groups()[0]
         if promised and positive and positive[0].level != promised:
             yield f"its first row is {positive[0].level!r}, and the register says {promised!r}"

@@ -29,7 +29,7 @@ class Proofs:
         Two sides that are 0 as they stand fail: a subject that is gone.
         """
         a, b, reason = self._pair(left, right)
-        if not reason and self.level != "for all":
+        if not reason and self.level != "for-all":
             raise ValueError(f"{self.text!r}: there is no free symbol; without floats, use equal.")
         if not reason and not (a.any() or b.any()):
             reason = "both sides are 0"

@@ -50,7 +50,7 @@ LETTER = re.compile(r"\b[\dA-Z]\.[A-Z]+\b")  # of a result of ours, "Theorem 6.E
 PARTS = {"claims", "breaks", "accepted"}
 STATUSES = ("checked", "told")
 LEVELS = {  # of evidence, in words; of a row, and of a claim, whose card has a main row
-    "for all": "for all values",  # an identity of symbols, or a decision over all reals
+    "for-all": "for all values",  # an identity of symbols, or a decision over all reals
     "size": "for all networks of this size",  # polynomials, exactly, at random points
     "global": "global, with certificate",  # an exact dual bound: no point of the space is better
     "certified": "certified on intervals",  # interval arithmetic, with an argument for the tails
@@ -279,6 +279,12 @@ def misstated(book: Path = BOOK) -> Iterator[str]:
             )
             seen |= {*box.claims}
     yield from (f"{name} has neither a box nor a statement." for name in known if name not in seen)
+
+
+def levels() -> dict[str, int]:
+    """How many claims have each level of evidence, in words, the strongest first."""
+    found = [entry.evidence for entry in register().values()]
+    return {words: found.count(level) for level, words in LEVELS.items() if level in found}
 
 
 def counts() -> dict[str, int]:

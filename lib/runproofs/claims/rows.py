@@ -36,7 +36,7 @@ class Row(Proofs):
 
     Its evidence has a level (`registry.LEVELS`), which is that of the numbers on both sides: where
     all are fractions or SymPy numbers, and no tolerance is given, it is "exact"; with free symbols,
-    "for all"; with floats, "computed", or "measured" in a figure, a table or an experiment. Whole
+    "for-all"; with floats, "computed", or "measured" in a figure, a table or an experiment. Whole
     numbers and truth values are "computed", since most count or ask something of floats, unless
     the page says `check("...", evidence="exact")`; what was trained or sampled it calls "measured".
 
@@ -361,7 +361,7 @@ def _evidence(a: np.ndarray, b: np.ndarray) -> tuple[str, str]:
     if not all(map(_exact, entries)):
         return "computed", ""
     if free := set().union(*(getattr(entry, "free_symbols", ()) for entry in entries)):
-        return "for all", for_all(free)
+        return "for-all", for_all(free)
     return "whole" if all(isinstance(entry, int) for entry in entries) else "exact", ""
 
 
