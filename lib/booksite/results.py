@@ -11,7 +11,7 @@ from html import escape
 from docutils import nodes
 from sphinx.util.docutils import SphinxDirective, SphinxRole
 
-from runproofs.claims.registry import LEVELS, Claim, register
+from runproofs.claims.registry import LEVELS, SHOWN, Claim, register
 
 from .ledger import has_slip
 from .markup import ERRATA, address, inline
@@ -19,7 +19,6 @@ from .statement_index import anchor
 
 SCOREBOARD = "book/back/scoreboard"
 PROVED = {"algorithm", "assumption", "corollary", "lemma", "proposition", "theorem"}
-SHOWN = {"experiment", "figure", "table"}
 SLIPS = {
     "major": "printed wrongly",
     "minor": "holds, with a correction",

@@ -21,6 +21,7 @@ POSITIVE = (
     "holds",
     "within",
     "identity",
+    "positive",
     "polynomial_identity",
     "certificate",
     "enclosed",

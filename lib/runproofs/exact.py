@@ -86,6 +86,34 @@ def vanishes(expression) -> bool:
     return any(way(expression) == 0 for way in ways)
 
 
+def is_positive(expression, least=None, most=None) -> bool:
+    """Whether an expression of SymPy in one symbol is positive from least to most, ends included.
+
+    expression: a quotient of polynomials with rational coefficients. least, most: rational, or
+    None for no end. Decided by Sturm's count of the roots. Raises TypeError for another expression.
+
+    >>> import sympy
+    >>> x = sympy.Symbol("x")
+    >>> is_positive(x**2 - 2 * x + 2), is_positive(x * (3 - x), 1, 3), is_positive(1 / x, 1)
+    (True, False, True)
+    """
+    import sympy
+    from sympy.polys.polyerrors import BasePolynomialError
+
+    (x,) = expression.free_symbols
+    least, most = (end if end is None else sympy.Rational(end) for end in (least, most))
+    try:
+        parts = [
+            sympy.Poly(part, x, domain="QQ") for part in sympy.fraction(sympy.together(expression))
+        ]
+    except BasePolynomialError:
+        raise TypeError(f"{expression} is no quotient of polynomials in {x}, rational.") from None
+    inside = 0 if least is most is None else most if least is None else least
+    if any(part.count_roots(least, most) for part in parts):
+        return False
+    return bool(parts[0].eval(inside) * parts[1].eval(inside) > 0)
+
+
 def random_point(shapes: dict[str, tuple], rng) -> dict:
     """Fractions for each name: of an array in [-1, 1), of a number, whose shape is (), in (0, 1].
 

@@ -56,7 +56,7 @@ def judged(method, *arguments, evidence="", of_floats="computed", **options):
 )
 def test_the_numbers_say_the_level(row, level):
     assert (row.verdict.passed, row.level) == (True, level)
-    assert row.evidence() == ("for all x, y > 0" if level == "for-all" else LEVELS[level])
+    assert row.evidence() == ("for all $x$, $y$ > 0" if level == "for-all" else LEVELS[level])
 
 
 def test_the_page_cannot_say_more_than_the_numbers():
@@ -112,7 +112,7 @@ def test_an_identity_holds_for_all_values():
     row = judged(
         "identity", [(x + y) ** 2, 1 / x - 1 / y], [x**2 + 2 * x * y + y**2, (y - x) / x / y]
     )
-    assert (row.verdict.passed, row.evidence()) == (True, "for all x, y > 0")
+    assert (row.verdict.passed, row.evidence()) == (True, "for all $x$, $y$ > 0")
     for left, right in ((x + sympy.Rational(HAIR), x), (sympy.sqrt(x**2), x)):
         assert not judged("identity", left, right).verdict.passed
     assert judged("identity", sympy.sqrt(y**2), y).verdict.passed
@@ -120,11 +120,29 @@ def test_an_identity_holds_for_all_values():
         judged("identity", 1, 1)
 
 
+def test_a_sign_is_decided_for_all_reals():
+    row = judged("positive", (x - 1) ** 2 + sympy.Rational(HAIR))
+    assert (row.verdict.passed, row.evidence()) == (True, "for all $x$")
+    assert judged("positive", x - x**2, least=HAIR, most=THIRD).evidence() == (
+        f"for all {HAIR} ≤ $x$ ≤ 1/3"
+    )
+    for false in ((x - 1) ** 2, (x - 1) ** 2 - sympy.Rational(HAIR), -1 - x**2, 1 / (x - 1)):
+        assert not judged("positive", false).verdict.passed
+    assert not judged("positive", x, least=0).verdict.passed
+    assert judged("positive", x, least=HAIR).verdict.passed
+    for wrong in (sympy.exp(x), x**2 + sympy.sqrt(2)):
+        with pytest.raises(TypeError, match="no quotient of polynomials"):
+            judged("positive", wrong)
+    for wrong in (x + y, sympy.Integer(1), x + 0.5):
+        with pytest.raises(ValueError, match="one symbol, and no floats"):
+            judged("positive", wrong)
+
+
 def test_a_polynomial_identity_is_tried_where_no_other_polynomial_vanishes():
     shapes = {"U": (3, 5), "V": (5, 2), "t": ()}
     row = judged("polynomial_identity", square, degree=5, **shapes)
     assert row.verdict.passed
-    assert row.evidence() == "for all U 3×5, V 5×2, t (error ≤ 5e-12)"
+    assert row.evidence() == "for all $U$ 3×5, $V$ 5×2, $t$ (error ≤ 5e-12)"
     for wrong in ({"off": HAIR}, {"power": 3}):
         false = judged("polynomial_identity", partial(square, **wrong), degree=7, **shapes)
         assert (false.verdict.passed, false.verdict.measured) == (False, "different")
@@ -201,7 +219,7 @@ def test_an_enclosure_holds_at_each_point():
         "enclosed", lambda z: softplus(z) - slope(z), least=0, z=(0, 30), beyond="it grows"
     )
     assert row.verdict.passed
-    assert row.evidence() == "certified for 0 ≤ z ≤ 30; beyond: it grows"
+    assert row.evidence() == "certified for 0 ≤ $z$ ≤ 30; beyond: it grows"
     product = judged("enclosed", lambda s, t: s * t, least=-2, most=2, s=(-1, 1), t=(-1, 1))
     assert product.verdict.demanded == "≥ -2 and ≤ 2"
     false = judged("enclosed", lambda z: z * (1 - z), most=Fraction(6, 25), z=(0, 1)).verdict

@@ -12,8 +12,8 @@ the false one: so the reader sees that the check can tell. Leaving the block rai
 unless every row was judged and came out as it must, with at least one of each kind. A claim whose
 printed form is certainly wrong needs one control marked `as_printed=True`, the running
 counterexample; no other claim may have one. The first positive row is the main one: its evidence
-has the level that the register promises (`evidence: exact`), and that is the level of the card. The words "certified",
-"certificate" and "exactly" are for positive rows whose numbers are no floats.
+has the level that the register promises (`evidence: exact`), and that is the level of the card.
+The words "certified", "certificate" and "exactly" are for positive rows that no float judges.
 """
 
 import os
@@ -25,11 +25,10 @@ from IPython.core.getipython import get_ipython
 from IPython.display import display
 
 from .breaks import invitations
-from .registry import BOOK, LEVELS, Claim, register
+from .registry import BOOK, LEVELS, SHOWN, Claim, register
 from .rows import Row, tolerance
 
 PROVING = re.compile(r"\b(certif\w+|exactly)\b", re.I)  # words for rows that are no float's
-OBSERVED = {"experiment", "figure", "table"}  # kinds of claims whose floats are of a run
 
 
 class ClaimFailed(AssertionError):
@@ -52,7 +51,7 @@ class Check:
     def __init__(self, entry: Claim, tol: float = 0.0):
         self.claim, self.tol = entry, tolerance(tol)
         self.rows: list[Row] = []
-        self.of_floats = "measured" if entry.kind in OBSERVED else "computed"
+        self.of_floats = "measured" if entry.kind in SHOWN else "computed"
         self.state = "not entered"
 
     def __call__(self, text: str, evidence: str = "") -> Row:

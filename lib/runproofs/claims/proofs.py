@@ -1,12 +1,14 @@
 """Rows that prove more than an instance; `Row` has them beside its comparisons."""
 
 from collections.abc import Callable, Iterable
+from decimal import ROUND_CEILING, Context
 from numbers import Rational
 
 import numpy as np
 
 from runproofs.exact import (
     enclosed,
+    is_positive,
     is_positive_semidefinite,
     points_needed,
     random_point,
@@ -37,6 +39,20 @@ class Proofs:
         measured = f"{len(wrong)} of {a.size} differ" if wrong else "equal"
         self._judge(reason, not wrong and not reason, measured, "equal")
 
+    def positive(self, expression, *, least=None, most=None):
+        """expression > 0 for all real values of its one symbol, from least to most, both allowed.
+
+        expression: of SymPy, a quotient of polynomials with rational coefficients, whose roots
+        Sturm's theorem counts. least, most: integers or Fractions, or None where there is no end.
+        """
+        (a,), _, reason = self._pair(expression, 0)
+        if self.level != "for-all" or len(a.free_symbols) != 1:
+            raise ValueError(f"{self.text!r}: the expression needs one symbol, and no floats.")
+        self.scope = "for all " + f"{least} ≤ " * (least is not None) + _named(*a.free_symbols)
+        self.scope += f" ≤ {most}" * (most is not None)
+        holds = not reason and is_positive(a, least, most)
+        self._judge(reason, holds, "positive" if holds else "not positive", "positive")
+
     def polynomial_identity(self, sides: Callable, *, degree: int, **shapes: tuple[int, ...]):
         """left = right for all arrays of these shapes: equal in Fractions at random points.
 
@@ -48,7 +64,9 @@ class Proofs:
         fails the row, and so does a side that is 0 throughout.
         """
         points, error = points_needed(degree)
-        names = ", ".join(f"{name} {'×'.join(map(str, s))}".strip() for name, s in shapes.items())
+        error = Context(prec=1, rounding=ROUND_CEILING).create_decimal(error)
+        names = ", ".join(f"{_named(name)} {'×'.join(map(str, shape))}".strip()
+                          for name, shape in shapes.items())  # fmt: skip
         rng, reason, wrong = np.random.default_rng(0), "", ""
         for _ in range(points):
             left, right = sides(**random_point(shapes, rng))
@@ -57,7 +75,7 @@ class Proofs:
                 break
             wrong = wrong or ("a side is 0" if not a.any() or not b.any() else "")
             wrong = wrong or ("different" if (a != b).any() else "")
-        self.level, self.scope = "size", f"for all {names} (error ≤ {error:.0e})"
+        self.level, self.scope = "size", f"for all {names} (error ≤ {error:e})"
         demanded = f"equal at {points} random point{'s' * (points > 1)}"
         self._judge(reason, not (reason or wrong), wrong or demanded, demanded)
 
@@ -105,7 +123,7 @@ class Proofs:
             raise ValueError(f"{self.text!r}: a box is z=(low, high) with low < high.")
         holds, wrong = enclosed(function, least, most, box, PIECES)
         self.level = "certified"
-        ranges = ", ".join(f"{low} ≤ {name} ≤ {high}" for name, (low, high) in box.items())
+        ranges = ", ".join(f"{low} ≤ {_named(name)} ≤ {high}" for name, (low, high) in box.items())
         self.scope = f"certified for {ranges}" + f"; beyond: {beyond}" * bool(beyond)
         demanded = f"≥ {least}" * (least is not None) + " and " * (None not in (least, most))
         demanded += f"≤ {most}" * (most is not None)
@@ -122,16 +140,23 @@ def _no_fraction(a: np.ndarray, b: np.ndarray) -> str:
     return next((f"{x} is no fraction" for x in (*a, *b) if not isinstance(x, Rational)), "")
 
 
+def _named(symbol) -> str:
+    """A symbol, or its name, in TeX."""
+    import sympy
+
+    return f"${sympy.latex(sympy.Symbol(str(symbol)))}$"
+
+
 def for_all(symbols: Iterable) -> str:
     """In words, with what the symbols are assumed to be.
 
     >>> import sympy
-    >>> for_all([sympy.Symbol("y"), sympy.Symbol("x", positive=True)])
-    'for all x > 0, y'
+    >>> print(for_all([sympy.Symbol("eta"), sympy.Symbol("a", positive=True)]))
+    for all $a$ > 0, $\\eta$
     """
     signs = ("positive", " > 0"), ("nonnegative", " ≥ 0"), ("negative", " < 0")
     names = []
     for symbol in sorted(symbols, key=str):
         sign = next((sign for name, sign in signs if getattr(symbol, f"is_{name}")), "")
-        names.append(("whole " if symbol.is_integer else "") + str(symbol) + sign)
+        names.append(("whole " if symbol.is_integer else "") + _named(symbol) + sign)
     return "for all " + (", ".join(names) if len(names) <= LISTED else f"{len(names)} symbols")

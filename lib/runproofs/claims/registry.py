@@ -49,6 +49,7 @@ LABELED = re.compile(r"^\$\$ *\(([\w:-]+)\)$", re.M)  # the end of a display tha
 LETTER = re.compile(r"\b[\dA-Z]\.[A-Z]+\b")  # of a result of ours, "Theorem 6.E"
 PARTS = {"claims", "breaks", "accepted"}
 STATUSES = ("checked", "told")
+SHOWN = {"experiment", "figure", "table"}  # kinds of claims that a source shows, and does not prove
 LEVELS = {  # of evidence, in words; of a row, and of a claim, whose card has a main row
     "for-all": "for all values",  # an identity of symbols, or a decision over all reals
     "size": "for all networks of this size",  # polynomials, exactly, at random points
