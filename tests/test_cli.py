@@ -23,6 +23,8 @@ def test_claims_are_listed_by_source_kind_and_words(capsys):
     entries = json.loads(capsys.readouterr().out)
     assert {entry["chapter"] for entry in entries} == {"ch5"}
     assert all(entry["statement"] for entry in entries)
+    assert cli.main(["list", "--chapter", "ch2", "--evidence", "size"]) == 0
+    assert "thesis/lemma-2 " in capsys.readouterr().out
 
 
 def test_a_claim_is_shown_with_what_it_rests_on(capsys):

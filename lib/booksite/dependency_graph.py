@@ -14,7 +14,7 @@ from itertools import groupby
 
 import igraph
 
-from runproofs.claims.registry import CHAPTERS, Claim, register
+from runproofs.claims.registry import CHAPTERS, LEVELS, Claim, register
 
 from .dependencies import dependents, links, used_by
 from .failures import RED
@@ -120,7 +120,7 @@ def picture(app, page: str, chapters: list[str], whole: bool) -> str:
         sources={name: words for name, words in site()["sources"].items() if name in sources},
         kinds=sorted({known[name].kind for name in at}),
         legend=VERDICTS | ({"red": RED} if red else {}),
-        address=partial(address_of, app, page), state=partial(state, red=red),
+        levels=LEVELS, address=partial(address_of, app, page), state=partial(state, red=red),
         choice=choice, inline=inline, label=label, plain=plain,
     )  # fmt: skip
 

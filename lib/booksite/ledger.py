@@ -11,7 +11,7 @@ from html import escape
 
 from docutils import nodes
 
-from runproofs.claims.registry import CHAPTERS, STATUSES, Claim, register
+from runproofs.claims.registry import CHAPTERS, LEVELS, STATUSES, Claim, register
 
 from .failures import RED
 from .markup import ERRATA, LEDGER, WRITERS, address, choice, folded, later, link
@@ -50,6 +50,7 @@ class Ledger(FromRegister):
             section += self.html(
                 f'<div class="claim" id="claim-{entry.slug}" data-chapter="{entry.chapter}" '
                 f'data-kind="{entry.kind}" data-status="{entry.status}" '
+                f'data-evidence="{entry.evidence}" '
                 f'data-about="{" ".join(about)}" data-words="{escape(words(entry))}">'
                 f"{link(f'{page}#claim-{entry.slug}', entry.number)} "
             )
@@ -79,9 +80,10 @@ def of_chapter(chapter: str) -> tuple[list[Claim], str]:
 
 
 def tags(entry: Claim, red: set[str]) -> str:
-    """What is not the rule: a claim that no block checks, one with a slip, and a red check."""
+    """The evidence, and what is not the rule: no block that checks, a slip, a red check."""
     found = [entry.status] * (entry.status != "checked") + ["erratum"] * has_slip(entry)
-    html = "".join(f' <span class="tag">{tag}</span>' for tag in found)
+    html = f' <span class="level">{LEVELS[entry.evidence]}</span>' if entry.evidence else ""
+    html += "".join(f' <span class="tag">{tag}</span>' for tag in found)
     return html + f' <span class="tag red">{RED}</span>' * (entry.id in red)
 
 
@@ -95,12 +97,14 @@ def filters() -> str:
     """What they offer is what occurs in the register."""
     entries = register().values()
     abouts = {"beyond": "beyond the sources", "erratum": "has an erratum"}
-    found = {entry.status for entry in entries}
+    found = {word for entry in entries for word in (entry.status, entry.evidence)}
+    levels = {level: words for level, words in LEVELS.items() if level in found}
     return (
         f'<div class="ledger-filter" role="search">'
         f"{choice('chapter', 'chapter', 'all chapters', CHAPTERS)}"
         f"{choice('kind', 'kind', 'all kinds', sorted({entry.kind for entry in entries}))}"
         f"{choice('status', 'status', 'all states', [s for s in STATUSES if s in found])}"
+        f"{choice('evidence', 'evidence', 'all evidence', levels)}"
         f"{choice('about', 'origin', 'all claims', abouts)}"
         '<input type="search" name="words" placeholder="words in the claim" '
         'aria-label="words in the claim"> <output></output></div>'
@@ -135,11 +139,11 @@ def evidence(app, page: str, claim: str) -> str:
 
 def demands(card: Card) -> str:
     """The card, folded: each sentence with what was demanded of it, and what a reader may break."""
-    asked = iter(re.findall(r"^  [✓✗!] .* \[(.*)\]$", card.text, re.M))
+    asked = iter(re.findall(r"^  [✓✗!] .* \[(?:.*: )?(.*)\]$", card.text, re.M))
     body = re.sub(r'<p class="title">.*?</p>', "", card.html, count=1, flags=re.S)
     body = re.sub(r' id="check-[\w-]+"', "", body, count=1)
     body, rows = re.subn(
-        r'(<span class="measured">).*?(</span></li>)',
+        r'(<span class="measured">(?:<span class="level">.*?</span> )?).*?(</span></li>)',
         lambda cell: f"{cell[1]}{escape(next(asked))}{cell[2]}",
         body,
     )

@@ -1,8 +1,9 @@
 """The directive `results-table`: what a source proves and shows in one of its parts, in one table.
 
 Each line is made from the register: the number in the source, what it says, whether it holds as it
-is printed, and the page that states it. The role `verdict` is the word on a figure, a table or an
-experiment: {verdict}`thesis/figure-2-3`, or {verdict}`thesis/figure-2-3 2` for the second word.
+is printed, with which evidence, and the page that states it. The role `verdict` is the word on a
+figure, a table or an experiment: {verdict}`thesis/figure-2-3`, or {verdict}`thesis/figure-2-3 2`
+for the second word.
 """
 
 from html import escape
@@ -10,7 +11,7 @@ from html import escape
 from docutils import nodes
 from sphinx.util.docutils import SphinxDirective, SphinxRole
 
-from runproofs.claims.registry import Claim, register
+from runproofs.claims.registry import LEVELS, SHOWN, Claim, register
 
 from .ledger import has_slip
 from .markup import ERRATA, address, inline
@@ -18,7 +19,6 @@ from .statement_index import anchor
 
 SCOREBOARD = "book/back/scoreboard"
 PROVED = {"algorithm", "assumption", "corollary", "lemma", "proposition", "theorem"}
-SHOWN = {"experiment", "figure", "table"}
 SLIPS = {
     "major": "printed wrongly",
     "minor": "holds, with a correction",
@@ -92,10 +92,10 @@ def table(app, document: str, chapter: str) -> str:
         title = escape(app.env.titles[page].astext())
         rows += (
             f"<tr><td>{number}</td><td>{inline(entry.title)}</td><td>{word}</td>"
-            f"<td>{title}</td></tr>"
+            f"<td>{LEVELS.get(entry.evidence, '')}</td><td>{title}</td></tr>"
         )
     summary = f"All {len(listed(chapter))} results by number: what they say, and whether they hold"
-    head = "".join(f"<th>{name}</th>" for name in ("number", "says", "verdict", "page"))
+    head = "".join(f"<th>{name}</th>" for name in ("number", "says", "verdict", "evidence", "page"))
     return (
         f'<details class="results"><summary>{summary}</summary><table class="dataframe">'
         f"<thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></details>"

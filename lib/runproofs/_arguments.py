@@ -57,14 +57,19 @@ def _check_bounds(name, x, wanted, bounds):
             raise ValueError(f"{name} must be {wanted}, but it was {worst}.")
 
 
-def _floats(name, x, allowed, infinite=False):
-    """x as a float64 array of real numbers; of finite ones, unless infinite (NaN fails later)."""
+def _floats(name, x, allowed, infinite=False, exact=False):
+    """x as a float64 array of real numbers; of finite ones, unless infinite (NaN fails later).
+
+    exact: an array of Fractions, or of Python's integers and them, stays one.
+    """
     try:
         array = np.asarray(x)
     except (ValueError, TypeError, RuntimeError):  # ragged lists, tensors elsewhere or with grad
         array = np.asarray(None)
     if np.ma.is_masked(x):
         raise ValueError(f"{name} must have finite entries, but some are masked.")
+    if exact and array.dtype == object and all(isinstance(x, Rational) for x in array.flat):
+        return array
     if array.dtype.kind not in "iuf":
         raise ValueError(f"{name} must be {allowed}, but it is not an array of real numbers.")
     array = array.astype(np.float64, copy=False)
@@ -73,12 +78,15 @@ def _floats(name, x, allowed, infinite=False):
     return array
 
 
-def matrix(name, X, *, square=False, rows=None, columns=None, batched=False):
-    """X as a float64 matrix (with batched=True: any leading batch axes), checked for its shape."""
+def matrix(name, X, *, square=False, rows=None, columns=None, batched=False, exact=False):
+    """X as a float64 matrix (with batched=True: any leading batch axes), checked for its shape.
+
+    exact: as in `_floats`, a matrix of Fractions stays one.
+    """
     allowed = "a square matrix" if square else "a matrix"
     if batched:
         allowed += " or a batch of matrices"
-    X = _floats(name, X, allowed)
+    X = _floats(name, X, allowed, exact=exact)
     if X.ndim < 2 or (X.ndim > 2 and not batched):
         raise ValueError(f"{name} must be {allowed}, but it has {X.ndim} axes.")
     if 0 in X.shape:
@@ -166,9 +174,11 @@ def probabilities(name, x, n):
     return x
 
 
-def factors(U, V):
+def factors(U, V, *, exact=False):
     """U (..., d2, r) and V (..., d0, r) as float64 arrays with as many columns and batch axes."""
-    U, V = matrix("U", U, batched=True), matrix("V", V, batched=True)
+    U, V = (matrix(name, X, batched=True, exact=exact) for name, X in (("U", U), ("V", V)))
+    if U.dtype != V.dtype:
+        raise ValueError("U and V must both have floats or both have Fractions.")
     if U.shape[-1] != V.shape[-1] or U.shape[:-2] != V.shape[:-2]:
         raise ValueError(
             "U and V must agree in their batch axes and in their number of columns, "

@@ -20,7 +20,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")  # before NumPy: small matrices, o
 
 from runproofs.claims.breaks import break_library, invitations, replaced
 from runproofs.claims.pages import cells, checks_in
-from runproofs.claims.registry import BOOK, Claim, register
+from runproofs.claims.registry import BOOK, LEVELS, Claim, register
 
 DEMO = ("thesis/lemma-2", "thesis/theorem-6", "helmbold-long/theorem-5")
 
@@ -120,14 +120,14 @@ def list_claims(options) -> int:
     found = [
         entry for entry in register().values()
         if options.source in ("", entry.source) and options.chapter in ("", entry.chapter)
-        and options.kind in ("", entry.kind)
+        and options.kind in ("", entry.kind) and options.evidence in ("", entry.evidence)
         and re.search(options.grep, f"{entry.id} {entry.number} {entry.title}", re.I)
     ]  # fmt: skip
     if options.json:
         print(json.dumps([described(entry) for entry in found], indent=1, ensure_ascii=False))
         return 0
     for entry in found:
-        told = "" if entry.id in checked else " (no check)"
+        told = f" ({LEVELS[entry.evidence]})" if entry.id in checked else " (no check)"
         print(f"{entry.id:42} {entry.number}: {entry.title}{told}")
     print(f"{len(found)} claims", file=sys.stderr)
     return 0 if found else 1
@@ -138,8 +138,9 @@ def described(entry: Claim) -> dict:
     slip = entry.erratum and entry.erratum._asdict()
     return {
         "id": entry.id, "name": entry.name, "title": entry.title, "kind": entry.kind,
-        "chapter": entry.chapter, "statement": entry.statement.strip(), "uses": entry.uses,
-        "erratum": slip, "breaks": [str(b.sentence) for b in invitations(entry.id)],
+        "chapter": entry.chapter, "evidence": entry.evidence,
+        "statement": entry.statement.strip(), "uses": entry.uses, "erratum": slip,
+        "breaks": [str(b.sentence) for b in invitations(entry.id)],
     }  # fmt: skip
 
 
@@ -161,6 +162,7 @@ def show(options) -> int:
         print(f"Problem: {plain(entry.erratum.problem)}")
         print(f"Correction: {plain(entry.erratum.corrected)}")
     if page:
+        print(f"Evidence: {LEVELS[entry.evidence]}")
         print(f"Checked on the page {page}: runproofs check {entry.id}")
         for k, way in enumerate(invitations(entry.id), 1):
             print(f"Break it: {way.sentence}: runproofs break {entry.id} {k}")
@@ -196,7 +198,7 @@ def judged(found, seconds: float) -> dict:
         "seconds": round(seconds, 2),
         "rows": [
             {"text": row.text, "passed": bool(row.verdict and row.verdict.passed),
-             "control": bool(row.verdict and row.verdict.control),
+             "control": bool(row.verdict and row.verdict.control), "evidence": row.level,
              "demanded": row.verdict.demanded if row.verdict else "",
              "measured": row.verdict.measured if row.verdict else "never judged"}
             for row in found.rows
@@ -273,6 +275,7 @@ def parser() -> argparse.ArgumentParser:
     one = command("list", list_claims, "the claims of the book")
     for name in ("source", "chapter", "kind", "grep"):
         one.add_argument(f"--{name}", default="")
+    one.add_argument("--evidence", default="", choices=LEVELS, help="the level of the main row")
     one.add_argument("--json", action="store_true")
     one = command("show", show, "a claim: its statement, what it rests on, what is wrong in print")
     one.add_argument("id")

@@ -17,7 +17,8 @@ def test_the_demands_stand_in_place_of_what_was_measured():
         )
         check("the wrong bound").exceeds(2, 1)
     html = demands(Card("a/page", check._repr_html_(), check._text(measured=False)))
-    shown = re.findall(r'<span class="measured">(.*?)</span>', html)
-    assert shown == ["error ≤ 1e-09", "at most, reaching 0.1", "exceeds"]
+    shown = re.findall(r'<span class="measured">(.*?)</span></li>', html)
+    computed = '<span class="level">computed:</span> '
+    assert shown == [computed + s for s in ("error ≤ 1e-09", "at most, reaching 0.1", "exceeds")]
     assert r"far from equality: terms in \([-1,1]\), as [4] allows" in html
     assert "2 rows hold, 1 must fail" in html

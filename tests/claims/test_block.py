@@ -57,10 +57,10 @@ def test_a_good_block_passes_and_prints_its_rows(capsys, monkeypatch):
         positive(check)
         check("nearly").equal(1.0001, 1)
     assert capsys.readouterr().out.splitlines()[1:] == [
-        "  ✓ positive [true]",
-        "  ✓ nearly [error ≤ 0.001]",
+        "  ✓ positive [computed: true]",
+        "  ✓ nearly [computed: error ≤ 0.001]",
         "  must fail, and does:",
-        "  ✗ control [false]",
+        "  ✗ control [computed: false]",
     ]
 
 
@@ -120,9 +120,9 @@ def test_the_message_lists_every_row_with_what_was_measured():
         lambda check: check("third").differs(1, 1, by=0.1),
     )
     assert "2 of 3 rows failed" in message
-    assert "! first [error ≤ 0.1; measured 0.5 > 0.1]" in message
+    assert "! first [computed: error ≤ 0.1; measured 0.5 > 0.1]" in message
     assert "✓ positive" in message
-    assert "! third [≥ 0.1 apart; measured 0 < 0.1 apart]" in message
+    assert "! third [computed: ≥ 0.1 apart; measured 0 < 0.1 apart]" in message
     assert "and does" not in message
 
 
@@ -161,8 +161,9 @@ def test_the_card_separates_what_holds_from_what_must_fail(monkeypatch):
     text = re.sub("<[^>]*>", "|", check._repr_html_())
     words = [word.strip() for word in text.split("|") if word.strip()]
     assert words == [
-        "✓", "close", "·", "2e-16 ≤ 1e-12", "must fail, and does", "✗", "as printed", "the print",
-        "·", "false", "Break it:", "drop", "x", "&lt; 1", "on this page\n- x",
+        "✓", "close", "·", "computed:", "2e-16 ≤ 1e-12",
+        "must fail, and does", "✗", "as printed", "the print", "·", "computed:", "false",
+        "Break it:", "drop", "x", "&lt; 1", "on this page\n- x",
     ]  # fmt: skip
     assert str(check).splitlines()[-1] == "  break it: drop `x` < 1"
 

@@ -198,6 +198,11 @@ def test_each_claim_of_the_book_is_stated_once():
     assert list(misstated()) == []
 
 
+def test_each_checked_claim_and_no_other_promises_evidence():
+    for entry in register().values():
+        assert bool(entry.evidence) == (entry.status == "checked"), entry.id
+
+
 def test_the_statement_is_that_of_the_page():
     lemma = register()["thesis/lemma-2"]
     assert r"\mathbb E[xx^\top]=I" in lemma.statement

@@ -17,7 +17,7 @@ HAIR = Fraction(1, 10**20)
 class Block:
     """What a row knows of its block."""
 
-    tol = 0.0
+    tol, of_floats = 0.0, "computed"
 
     def must_be_open(self, text):
         pass
@@ -108,7 +108,7 @@ def test_each_kind_of_row_can_fail_and_says_what_was_measured(method, arguments,
 def test_what_a_row_shows():
     shown = {
         "2e-16 ≤ 1e-12": verdict("equal", 1 + 2.22e-16, 1, tol=1e-12),
-        "exactly equal": verdict("equal", [1, 2], [1, 2]),
+        "equal": verdict("equal", [1, 2], [1, 2]),
         "10 ≤ 288,031, 0.0034 %": verdict(
             "at_most", 10, 288031, tightness=1e-5, why_loose="one of many"
         ),
@@ -120,7 +120,7 @@ def test_what_a_row_shows():
     assert [found.measured for found in shown.values()] == list(shown)
     demanded = [found.demanded for found in shown.values()]
     assert demanded == [
-        "error ≤ 1e-12", "exactly equal", "at most, reaching 1e-05", "≥ 0.01 apart", "exceeds",
+        "error ≤ 1e-12", "equal", "at most, reaching 1e-05", "≥ 0.01 apart", "exceeds",
         "≤ 5 s.e. (false alarm 6e-07)", "≤ 3 s.e. (false alarm 3e-02)",
     ]  # fmt: skip
 

@@ -6,12 +6,14 @@
         check("truncation is not needed").differs(untruncated, closed_form, by=1e-2)
 
 Each row is a sentence, judged exactly once. *Positive* rows (`equal`, `at_most`, `less`,
-`not_close`, `pairwise_different`, `holds`, `within`) must be true. *Controls* (`differs`,
-`exceeds`, `fails`) are false variants of the claim, and their sentence is the false one: so the
-reader sees that the check can tell. Leaving the block raises `ClaimFailed` unless every row was
-judged and came out as it must, with at least one of each kind. A claim whose printed form is
-certainly wrong needs one control marked `as_printed=True`, the running counterexample; no other
-claim may have one.
+`not_close`, `pairwise_different`, `holds`, `within`, and those of proofs.py) must be true.
+*Controls* (`differs`, `exceeds`, `fails`) are false variants of the claim, and their sentence is
+the false one: so the reader sees that the check can tell. Leaving the block raises `ClaimFailed`
+unless every row was judged and came out as it must, with at least one of each kind. A claim whose
+printed form is certainly wrong needs one control marked `as_printed=True`, the running
+counterexample; no other claim may have one. The first positive row is the main one: its evidence
+has the level that the register promises (`evidence: exact`), and that is the level of the card.
+The words "certified", "certificate" and "exactly" are for positive rows that no float judges.
 """
 
 import os
@@ -23,8 +25,10 @@ from IPython.core.getipython import get_ipython
 from IPython.display import display
 
 from .breaks import invitations
-from .registry import BOOK, Claim, register
+from .registry import BOOK, LEVELS, SHOWN, Claim, register
 from .rows import Row, tolerance
+
+PROVING = re.compile(r"\b(certif\w+|exactly)\b", re.I)  # words for rows that are no float's
 
 
 class ClaimFailed(AssertionError):
@@ -47,14 +51,19 @@ class Check:
     def __init__(self, entry: Claim, tol: float = 0.0):
         self.claim, self.tol = entry, tolerance(tol)
         self.rows: list[Row] = []
+        self.of_floats = "measured" if entry.kind in SHOWN else "computed"
         self.state = "not entered"
 
-    def __call__(self, text: str) -> Row:
-        """A row with this sentence, $...$ and `code` in it; to be judged."""
+    def __call__(self, text: str, evidence: str = "") -> Row:
+        """A row with this sentence, $...$ and `code` in it; to be judged.
+
+        evidence: "measured" of what was trained or sampled; "exact" of whole numbers and truth
+        values that come from exact arithmetic alone. All else its numbers say.
+        """
         if not (isinstance(text, str) and text.strip()):
             raise ValueError(f"a row is a sentence, not {text!r}.")
         self.must_be_open(text)
-        self.rows.append(Row(self, text))
+        self.rows.append(Row(self, text, evidence))
         return self.rows[-1]
 
     def must_be_open(self, text: str):
@@ -96,6 +105,12 @@ class Check:
             yield "its certain erratum has no row marked as_printed"
         if printed and not self.claim.needs_counterexample:
             yield "a row is marked as_printed, and the register has no certain erratum to show"
+        for row in self._groups()[0]:
+            if row.level in ("computed", "measured") and (word := PROVING.search(row.text)):
+                yield f"{row.text!r} says {word[0]!r}, and its evidence is {row.level!r}"
+        promised, positive = self.claim.evidence, self._groups()[0]
+        if promised and positive and positive[0].level != promised:
+            yield f"its first row is {positive[0].level!r}, and the register says {promised!r}"
 
     def wrong(self) -> list[str]:
         """A sentence on each row that failed; where none did, why the others are not enough."""
@@ -126,13 +141,15 @@ class Check:
             value = f"; measured {row.verdict.measured}" * measured
             printed = "as printed: " * row.verdict.as_printed
             loose = f" (far from equality: {row.verdict.why_loose})" * bool(row.verdict.why_loose)
-            return f"  {row.mark()} {printed}{row.text}{loose} [{row.verdict.demanded}{value}]"
+            shown = f"{row.evidence()}: {row.verdict.demanded}{value}"
+            return f"  {row.mark()} {printed}{row.text}{loose} [{shown}]"
 
         positive, controls = self._groups()
         heading = [f"  {_must_fail(controls) if not measured else 'must fail'}:"] * bool(controls)
         lines = [*map(line, positive), *heading, *map(line, controls)]
         lines += [f"  break it: {wrong.sentence}" for wrong in invitations(self.claim.id)]
-        return "\n".join([f"{self.claim.name}: {self.claim.title}", *lines])
+        level = f" ({LEVELS[self.claim.evidence]})" if self.claim.evidence else ""
+        return "\n".join([f"{self.claim.name}: {self.claim.title}{level}", *lines])
 
     def _repr_html_(self) -> str:
         entry, back = self.claim, _path_to_back_matter()
@@ -142,6 +159,8 @@ class Check:
             if entry.erratum and entry.erratum.grade != "extraction artifact":
                 href = f"{back}/errata.html#erratum-{entry.slug}"
                 title += f' <a class="tag" href="{href}">erratum</a>'
+        if entry.evidence:
+            title += f' <span class="level">{LEVELS[entry.evidence]}</span>'
         positive, controls = self._groups()
         html = [f'<p class="title">{title}</p>']
         if self.state == "left":
@@ -183,18 +202,20 @@ def _list(rows: list[Row], kind: str) -> str:
     """Rows that are read also where there is no style but the browser's, as in a notebook."""
 
     def item(row):
-        printed, loose, measured, failed = "", "", "never judged", ' class="failed"'
+        printed, loose, level, measured = "", "", "", "never judged"
         if verdict := row.verdict:
             printed = '<span class="tag">as printed</span> ' * verdict.as_printed
             loose = f" <em>(far from equality: {_inline(verdict.why_loose)})</em>" * bool(
                 verdict.why_loose
             )
+            level = f'<span class="level">{_inline(row.evidence())}:</span> '
             measured = escape(verdict.measured)
+        failed = ' class="failed"'
         return (
             f'<li{failed * (row.mark() == "!")}><span class="mark">{row.mark()}</span> '
             f"<span>{printed}{_inline(row.text)}{loose}</span>"
             '<span class="dot"> · </span>'
-            f'<span class="measured">{measured}</span></li>'
+            f'<span class="measured">{level}{measured}</span></li>'
         )
 
     return f'<ul class="{kind}">{"".join(map(item, rows))}</ul>'

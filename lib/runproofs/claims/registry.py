@@ -10,6 +10,7 @@ A claim is stated in a box of a page, `page.md` (`:claim: thesis/lemma-2`). The 
         kind: lemma
         uses: [thesis/equation-2.1]
         title: The explicit regularizer
+        evidence: exact    # one of LEVELS, that of the first positive row of its card
     breaks:    # wrong versions, which its check must notice (breaks.py)
     accepted:  # of the errors that a program plants, those that no row has to see, with reasons
 
@@ -48,6 +49,16 @@ LABELED = re.compile(r"^\$\$ *\(([\w:-]+)\)$", re.M)  # the end of a display tha
 LETTER = re.compile(r"\b[\dA-Z]\.[A-Z]+\b")  # of a result of ours, "Theorem 6.E"
 PARTS = {"claims", "breaks", "accepted"}
 STATUSES = ("checked", "told")
+SHOWN = {"experiment", "figure", "table"}  # kinds of claims that a source shows, and does not prove
+LEVELS = {  # of evidence, in words; of a row, and of a claim, whose card has a main row
+    "for-all": "for all values",  # an identity of symbols, or a decision over all reals
+    "size": "for all networks of this size",  # polynomials, exactly, at random points
+    "global": "global, with certificate",  # an exact dual bound: no point of the space is better
+    "certified": "certified on intervals",  # interval arithmetic, with an argument for the tails
+    "exact": "exact",  # this instance, in fractions, whole numbers or symbols
+    "computed": "computed",  # these instances, in floats, to rounding
+    "measured": "measured",  # statistics, training, stored runs: this run, with its spread
+}
 AUTHORS = {"vidal": "Vidal, ", "helmbold-long": "Helmbold and Long, "}
 
 
@@ -73,7 +84,8 @@ class Claim(NamedTuple):
 
     `uses` are the ids of the claims on which its statement or its proof rests; `mentions`, those
     that the proof names and does not use. `told`: the words of what no box states. `verdicts`, of a
-    figure, a table or an experiment: on each thing that the source says of it.
+    figure, a table or an experiment: on each thing that the source says of it. `evidence`: the
+    level, one of LEVELS, that its check must have.
     """
 
     id: str
@@ -87,6 +99,7 @@ class Claim(NamedTuple):
     mentions: tuple[str, ...] = ()
     told: str = ""
     verdicts: tuple[str, ...] = ()
+    evidence: str = ""
 
     @property
     def slug(self) -> str:
@@ -183,7 +196,9 @@ def beside(book: Path = BOOK) -> dict[str, dict]:
 
 @cache
 def _schema() -> Callable:
-    return fastjsonschema.compile(json.loads(SCHEMA.read_text("utf-8")))
+    schema = json.loads(SCHEMA.read_text("utf-8"))
+    schema["properties"]["evidence"] = {"enum": [*LEVELS]}
+    return fastjsonschema.compile(schema)
 
 
 def _entries(page: str, listed: dict) -> Iterator[Claim]:
@@ -201,6 +216,7 @@ def _entries(page: str, listed: dict) -> Iterator[Claim]:
         told = fields.get("statement", "")
         lists = {key: tuple(fields.get(key, ())) for key in ("uses", "mentions", "verdicts")}
         words = {key: fields[key] for key in ("number", "section", "kind", "title")}
+        words["evidence"] = fields.get("evidence", "")
         yield Claim(name, **words, **lists, erratum=erratum, chapter=chapter, told=told)
 
 
@@ -264,6 +280,12 @@ def misstated(book: Path = BOOK) -> Iterator[str]:
             )
             seen |= {*box.claims}
     yield from (f"{name} has neither a box nor a statement." for name in known if name not in seen)
+
+
+def levels() -> dict[str, int]:
+    """How many claims have each level of evidence, in words, the strongest first."""
+    found = [entry.evidence for entry in register().values()]
+    return {words: found.count(level) for level, words in LEVELS.items() if level in found}
 
 
 def counts() -> dict[str, int]:

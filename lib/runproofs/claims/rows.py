@@ -8,6 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .proofs import Proofs, for_all
+from .registry import LEVELS
+
 LARGEST_TOLERANCE = 0.2
 ROUNDING = 1e-12  # what is nearer is no difference
 SMALLEST_DIFFERENCE = 1e-10  # that a row may ask for: what sums of many numbers round is smaller
@@ -28,8 +31,14 @@ class Verdict(NamedTuple):
     room: tuple[float, ...]  # from each number that is compared to its limit; negative beyond it
 
 
-class Row:
+class Row(Proofs):
     """One sentence of a block. Made by `check("...")`; one of its methods must judge it, once.
+
+    Its evidence has a level (`registry.LEVELS`), which is that of the numbers on both sides: where
+    all are fractions or SymPy numbers, and no tolerance is given, it is "exact"; with free symbols,
+    "for-all"; with floats, "computed", or "measured" in a figure, a table or an experiment. Whole
+    numbers and truth values are "computed", since most count or ask something of floats, unless
+    the page says `check("...", evidence="exact")`; what was trained or sampled it calls "measured".
 
     Two sides are arrays of one shape, or an array and a scalar: NumPy, torch, or anything that
     makes an array; neither empty nor with a NaN or an infinity, which fails the row. Integers,
@@ -38,9 +47,12 @@ class Row:
     difference, a distance that rounding makes; TypeError for what is not a number.
     """
 
-    def __init__(self, check, text: str):
-        self.check, self.text = check, text
+    def __init__(self, check, text: str, evidence: str = ""):
+        if evidence not in ("", "exact", "measured"):
+            raise ValueError(f'{text!r}: evidence= is "exact" or "measured", not {evidence!r}.')
+        self.check, self.text, self.said = check, text, evidence
         self.verdict: Verdict | None = None
+        self.level, self.scope = "computed", ""
 
     # Positive rows ---------------------------------------------------------------------------
 
@@ -52,17 +64,18 @@ class Row:
         without it: tol * scale <= 0.2 max|expected|, or 0.2 where everything expected is zero.
         """
         tol = self.check.tol if tol is None else tolerance(tol)
-        a, b, reason = pair(measured, expected)
+        a, b, reason = self._pair(measured, expected)
         if reason:
-            self._judge(reason, False, "", f"error ≤ {tol:g}")
+            self._judge(reason, False, "", f"error ≤ {tol:g}" if tol else "equal")
         elif tol == 0:
             wrong = np.flatnonzero(a != b)
-            measured = "exactly equal"
+            measured = "equal"
             if len(wrong):
                 measured = f"{len(wrong)} of {a.size} differ: {a[wrong[0]]} is not {b[wrong[0]]}"
-            self._judge("", len(wrong) == 0, measured, "exactly equal")
+            self._judge("", len(wrong) == 0, measured, "equal")
         else:
             scale, size = self._scale(scale, b)
+            self.level = "computed"
             if tol * scale > LARGEST_TOLERANCE * size:
                 raise ValueError(f"{self.text!r}: scale is {scale:g}, which hides any difference.")
             error = np.abs(a - b).max() / scale
@@ -85,9 +98,11 @@ class Row:
                 f"{self.text!r}: why_loose= says why tightness is below {NEAR}, and only then."
             )
         demanded = f"at most{f', to {tol:g}' * (tol > 0)}, reaching {tightness:g}"
-        a, b, reason = pair(lower, upper, ordered=True)
+        a, b, reason = self._pair(lower, upper, ordered=True)
         if reason:
             return self._judge(reason, False, "", demanded, why_loose=why_loose)
+        if tol:
+            self.level = "computed"
         worst, slack = np.argmax(a - b), float(tol * np.abs(b).max())
         holds = a[worst] - b[worst] <= slack
         nearest = nearness(a, b).max()
@@ -106,7 +121,7 @@ class Row:
         say how large it is. 1e-10 <= by: what is nearer is rounding.
         """
         _apart(by)
-        a, b, reason = pair(lower, upper, ordered=True)
+        a, b, reason = self._pair(lower, upper, ordered=True)
         demanded = f"below by {percent(by)}"
         if reason or (gone := _nothing(a, b)):
             return self._judge(reason, False, "" if reason else gone, demanded)
@@ -122,7 +137,7 @@ class Row:
         A side that is 0 throughout fails. 1e-10 <= by: what is nearer is rounding.
         """
         _apart(by)
-        a, b, reason = pair(one, other)
+        a, b, reason = self._pair(one, other)
         where = _where(every, a)
         if reason or (gone := _nothing(a, b)):
             return self._judge(reason, False, "" if reason else gone, f"{where}≥ {by:g} apart")
@@ -136,7 +151,7 @@ class Row:
         1e-10 <= by; at least two members. Cost: O(n^2) comparisons of n members.
         """
         _apart(by)
-        a, _, reason = pair(members, 0)
+        a, _, reason = self._pair(members, 0)
         demanded = f"any two ≥ {by:g} apart"
         if not reason and len(members) < 2:
             reason = f"{len(members)} member"
@@ -150,6 +165,7 @@ class Row:
 
     def holds(self, condition):
         """The condition, one truth value, is true."""
+        self.level = "whole"
         self._judge("", _truth(condition), str(_truth(condition)).lower(), "true")
 
     def within(self, estimate, target, standard_error, z: float = 5.0):
@@ -162,8 +178,9 @@ class Row:
         """
         if not 0 < z <= LARGEST_Z:
             raise ValueError(f"z must be positive and at most {LARGEST_Z}, it is {z}.")
-        a, b, reason = pair(estimate, target, ordered=True)
+        a, b, reason = self._pair(estimate, target, ordered=True)
         _, error, other = pair(estimate, standard_error, ordered=True)
+        self.level = "measured"
         demanded = f"≤ {z:g} s.e. (false alarm {erfc(z / sqrt(2)) * a.size:.0e})"
         if reason or other:
             return self._judge(reason or other, False, "", demanded)
@@ -187,7 +204,7 @@ class Row:
         """
         if not (by > 0 and isfinite(by)):
             raise ValueError(f"by must be positive and finite, it is {by}.")
-        a, b, reason = pair(wrong, right)
+        a, b, reason = self._pair(wrong, right)
         where = _where(every, a)
         if reason:
             return self._judge(reason, False, "", f"{where}≥ {by:g} apart", True, as_printed)
@@ -208,7 +225,7 @@ class Row:
         """
         if not (by >= 0 and isfinite(by)):
             raise ValueError(f"by must not be negative, and finite, it is {by}.")
-        a, b, reason = pair(value, bound, ordered=True)
+        a, b, reason = self._pair(value, bound, ordered=True)
         where = _where(every, a)
         demanded = f"{where}exceeds by > {by:g}" if by else f"{where}exceeds"
         if reason:
@@ -225,10 +242,16 @@ class Row:
 
     def fails(self, condition, *, as_printed: bool = False):
         """The condition, one truth value, is false."""
-        truth = _truth(condition)
+        truth, self.level = _truth(condition), "whole"
         self._judge("", not truth, str(truth).lower(), "false", True, as_printed)
 
     # -----------------------------------------------------------------------------------------
+
+    def _pair(self, one, other, ordered: bool = False) -> tuple[np.ndarray, np.ndarray, str]:
+        """`pair`, and the level of what is compared."""
+        a, b, reason = pair(one, other, ordered)
+        self.level, self.scope = _evidence(a, b)
+        return a, b, reason
 
     def _scale(self, scale, b) -> tuple[float, float]:
         """What differences are divided by, and the size that bounds it."""
@@ -246,6 +269,12 @@ class Row:
         self.check.must_be_open(self.text)
         if self.verdict:
             raise RuntimeError(f"{self.text!r} is judged twice.")
+        if self.level == "whole":
+            self.level = "exact" if self.said == "exact" else "computed"
+        elif self.said == "exact" and self.level in ("computed", "measured"):
+            raise ValueError(f"{self.text!r}: what is compared is not exact.")
+        if self.said == "measured" or self.level == "computed":
+            self.level, self.scope = self.said or self.check.of_floats, ""
         self.verdict = Verdict(
             bool(passed),
             reason or measured,
@@ -256,6 +285,10 @@ class Row:
             not reason,
             tuple(map(float, room)),
         )
+
+    def evidence(self) -> str:
+        """The level in words, with what it is for: "exact", "for all x, y"."""
+        return self.scope or LEVELS[self.level]
 
     def mark(self) -> str:
         """✓ for a sentence that is true, ✗ for a false one, ! where it should be otherwise."""
@@ -318,6 +351,18 @@ def _exact(number) -> bool:
     if isinstance(number, Rational):
         return True
     return hasattr(number, "free_symbols") and not any(atom.is_Float for atom in number.atoms())
+
+
+def _evidence(a: np.ndarray, b: np.ndarray) -> tuple[str, str]:
+    """The level of a comparison of these numbers, "whole" for Python's integers, and for what."""
+    if a.dtype != object or b.dtype != object:
+        return "computed", ""
+    entries = [*a.flat, *b.flat]
+    if not all(map(_exact, entries)):
+        return "computed", ""
+    if free := set().union(*(getattr(entry, "free_symbols", ()) for entry in entries)):
+        return "for-all", for_all(free)
+    return "whole" if all(isinstance(entry, int) for entry in entries) else "exact", ""
 
 
 def _truth(condition) -> bool:

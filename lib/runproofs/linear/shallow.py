@@ -4,9 +4,11 @@ The untied problem, (2.6) of the thesis, and the tied one, (2.4), its restrictio
 
     F(U, V) = ||M - U V^T||_F^2 + lam sum_i ||u_i||^2 ||v_i||^2,    f(U) = F(U, U),
 
-with M (d2, d0), U (d2, r), V (d0, r), columns u_i and v_i, and lam = (1 - theta) / theta.
+with M (d2, d0), U (d2, r), V (d0, r), columns u_i and v_i, and lam = (1 - theta) / theta. Of
+arrays of Fractions, objectives, regularizer and gradient are exact, where all arguments are such.
 """
 
+from fractions import Fraction
 from typing import NamedTuple
 
 import numpy as np
@@ -126,19 +128,21 @@ def objective_by_enumeration(U, V, X, Y, *, keep):
     ----------
     :claim:`thesis/equation-2.1`
     """
-    U, V = arguments.factors(arguments.matrix("U", U), arguments.matrix("V", V))
-    X = arguments.matrix("X", X, columns=len(V))
-    Y = arguments.matrix("Y", Y, rows=len(X), columns=len(U))
-    keep = arguments.keep_probability(keep)
+    U, V = (arguments.matrix(name, A, exact=True) for name, A in (("U", U), ("V", V)))
+    U, V = arguments.factors(U, V, exact=True)
+    X = arguments.matrix("X", X, columns=len(V), exact=True)
+    Y = arguments.matrix("Y", Y, rows=len(X), columns=len(U), exact=True)
+    keep = arguments.keep_probability(keep, exact=U.dtype == object)
     b, probabilities = all_masks(U.shape[1], keep=keep)
     hidden = X @ V / keep
     chunk = max(1, 2**16 // hidden.size)  # masks at once, so that a product stays in the cache
-    total = 0.0
+    total = 0
     for start in range(0, len(b), chunk):
         masked = b[start : start + chunk, None] * hidden
         error = Y - (masked.reshape(-1, U.shape[1]) @ U.T).reshape(-1, *Y.shape)
         total += probabilities[start : start + chunk] @ (error * error).sum((1, 2))
-    return float(total / len(X))
+    mean = total / len(X)
+    return mean if isinstance(mean, Fraction) else float(mean)
 
 
 def regularizer(U, V, lam, C=None):
@@ -173,9 +177,9 @@ def regularizer(U, V, lam, C=None):
     >>> float(regularizer([[1, 2]], [[3, 4]], 0.5))  # 0.5 * (1 * 9 + 4 * 16)
     36.5
     """
-    U, V = arguments.factors(U, V)
+    U, V = arguments.factors(U, V, exact=True)
     C = None if C is None else arguments.symmetric("C", C, size=V.shape[-2])
-    return _regularizer(U, V, arguments.number("lam", lam, least=0), C)
+    return _regularizer(U, V, arguments.number("lam", lam, exact=U.dtype == object, least=0), C)
 
 
 def path_norm(U, V):
@@ -687,9 +691,9 @@ def factorize_as_printed(M, lam):
 
 
 def _problem(U, V, M, lam):
-    U, V = arguments.factors(U, V)
-    M = arguments.matrix("M", M, rows=U.shape[-2], columns=V.shape[-2])
-    return U, V, M, arguments.number("lam", lam, least=0)
+    U, V = arguments.factors(U, V, exact=True)
+    M = arguments.matrix("M", M, rows=U.shape[-2], columns=V.shape[-2], exact=True)
+    return U, V, M, arguments.number("lam", lam, exact=U.dtype == object, least=0)
 
 
 def _squared_lengths(X, C):
