@@ -18,6 +18,7 @@ from pathlib import Path
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # before NumPy: small matrices, one core
 
+from runproofs._optional import EXTRAS, needs
 from runproofs.claims.breaks import break_library, invitations, replaced
 from runproofs.claims.pages import cells, checks_in
 from runproofs.claims.registry import BOOK, Claim, register
@@ -43,20 +44,29 @@ def checks(page: str, wanted: Iterable[str], edit: Callable = lambda code: code)
     """The completed blocks (`Check`) of a page, from its first cell to the last one that is wanted.
 
     edit: changes the code of the page before it runs, all cells in one text. A cell that fails is
-    passed over, as by a reader, and its error printed to the standard error. What cells print, and
-    their figures, are dropped. Cost: that of the page, 1 to 20 s.
+    passed over, as by a reader, and its error printed to the standard error: one sentence where a
+    package of an extra is missing, and nothing on the names that it would have given. What cells
+    print, and their figures, are dropped. Cost: that of the page, 1 to 20 s.
     """
     os.environ["MPLBACKEND"] = "agg"
     from runproofs import figures
     from runproofs.claims import block
 
-    waiting, found = set(wanted), []
+    waiting, found, missing, stderr = set(wanted), [], set(), sys.stderr
+
+    def complain(where, error):
+        if isinstance(error, ModuleNotFoundError) and error.name in EXTRAS:
+            if error.name not in missing:
+                print(needs(page, error.name), file=stderr)
+            missing.add(error.name)
+        elif not (missing and isinstance(error, NameError)):
+            print(f"{where}: {type(error).__name__}: {error}", file=stderr)
 
     def keep(check, kind, error, traceback):
         found.append(check)
         waiting.discard(check.claim.id)
         if kind:
-            print(f"{check.claim.id}: {kind.__name__}: {error}", file=sys.__stderr__)
+            complain(check.claim.id, error)
         if not waiting:
             raise _Done
         return True
@@ -72,7 +82,7 @@ def checks(page: str, wanted: Iterable[str], edit: Callable = lambda code: code)
                 with redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):
                     exec(compile(code, page, "exec"), names)
             except Exception as error:
-                print(f"{page}: {type(error).__name__}: {error}", file=sys.stderr)
+                complain(page, error)
             yield from found
             found.clear()
     except _Done:
@@ -300,3 +310,7 @@ def main(arguments: list[str] | None = None) -> int:
     except BrokenPipeError:  # the reader of our output has left: `runproofs list | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
+    except ModuleNotFoundError as error:  # of an extra, from `break_library`
+        if error.name not in EXTRAS:
+            raise
+        sys.exit(str(error))
