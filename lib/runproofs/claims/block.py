@@ -171,10 +171,11 @@ def claim(identifier: str, tol: float = 0.0) -> Check:
 
 
 def _show(check: Check) -> None:
-    """As HTML in a notebook, as text elsewhere; a shell of IPython has loaded it, this does not."""
-    IPython = sys.modules.get("IPython")
-    if IPython and IPython.get_ipython():
-        IPython.display.display(check)
+    """As HTML in a notebook, as text elsewhere, where IPython need not be installed."""
+    if "IPython" in sys.modules and sys.modules["IPython"].get_ipython():
+        from IPython.display import display
+
+        display(check)
     else:
         print(check)
 
