@@ -44,29 +44,30 @@ def checks(page: str, wanted: Iterable[str], edit: Callable = lambda code: code)
     """The completed blocks (`Check`) of a page, from its first cell to the last one that is wanted.
 
     edit: changes the code of the page before it runs, all cells in one text. A cell that fails is
-    passed over, as by a reader, and its error printed to the standard error: one sentence where a
-    package of an extra is missing, and nothing on the names that it would have given. What cells
+    passed over, as by a reader, and its error printed to the standard error; of a package of an
+    extra that is missing there is one sentence, if it keeps a card from being reached. What cells
     print, and their figures, are dropped. Cost: that of the page, 1 to 20 s.
     """
     os.environ["MPLBACKEND"] = "agg"
     from runproofs import figures
     from runproofs.claims import block
 
-    waiting, found, missing, stderr = set(wanted), [], set(), sys.stderr
+    waiting, found, missing = set(wanted), [], set()
 
-    def complain(where, error):
+    def lacks(error) -> bool:
+        """Whether a package of an extra is missing, or a name from a cell where it was."""
         if isinstance(error, ModuleNotFoundError) and error.name in EXTRAS:
-            if error.name not in missing:
-                print(needs(page, error.name), file=stderr)
             missing.add(error.name)
-        elif not (missing and isinstance(error, NameError)):
-            print(f"{where}: {type(error).__name__}: {error}", file=stderr)
+            return True
+        return bool(missing) and isinstance(error, NameError)
 
     def keep(check, kind, error, traceback):
+        if lacks(error):
+            return True
         found.append(check)
         waiting.discard(check.claim.id)
         if kind:
-            complain(check.claim.id, error)
+            print(f"{check.claim.id}: {kind.__name__}: {error}", file=sys.__stderr__)
         if not waiting:
             raise _Done
         return True
@@ -82,7 +83,8 @@ def checks(page: str, wanted: Iterable[str], edit: Callable = lambda code: code)
                 with redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):
                     exec(compile(code, page, "exec"), names)
             except Exception as error:
-                complain(page, error)
+                if not lacks(error):
+                    print(f"{page}: {type(error).__name__}: {error}", file=sys.stderr)
             yield from found
             found.clear()
     except _Done:
@@ -90,6 +92,8 @@ def checks(page: str, wanted: Iterable[str], edit: Callable = lambda code: code)
     finally:
         os.chdir(here)
         block.Check.__exit__, figures.animate = kept
+        for name in sorted(missing) if waiting else ():
+            print(needs(page, name), file=sys.stderr)
 
 
 # Naming claims -----------------------------------------------------------------------------------
