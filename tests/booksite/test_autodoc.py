@@ -29,7 +29,7 @@ from runproofs.linear import deep, shallow as plain
 from runproofs.masks import all_masks
 from elsewhere import expectation
 
-masks, probabilities = all_masks(3, 0.5)
+masks, probabilities = all_masks(3, keep=0.5)
 value = deep.objective(weights, Cyx, lam, Ey2).sum()
 schedule = plain.balance
 expectation(f, 3, 0.5)

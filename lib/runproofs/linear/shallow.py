@@ -44,19 +44,19 @@ def closed_form_objective(U, V, M, lam, C=None):
     return _squared_lengths(M - U @ V.mT, C).sum(-1) + _regularizer(U, V, lam, C)
 
 
-def objective_by_enumeration(U, V, X, Y, theta):
+def objective_by_enumeration(U, V, X, Y, *, keep):
     """Expected dropout loss E ||y - (1/theta) U diag(b) V^T x||^2, over all masks and samples.
 
     U: (d2, r), V: (d0, r), r at most 20. X: (n, d0), Y: (n, d2), equally likely pairs (x, y).
-    theta: in (0, 1]. Returns a number. Raises ValueError for bad arguments.
+    keep: in (0, 1]. Returns a number. Raises ValueError for bad arguments.
     Cost: O(2^r n r d2), and the memory of all masks. Source: thesis, (2.1).
     """
     U, V = arguments.factors(arguments.matrix("U", U), arguments.matrix("V", V))
     X = arguments.matrix("X", X, columns=len(V))
     Y = arguments.matrix("Y", Y, rows=len(X), columns=len(U))
-    theta = arguments.keep_probability(theta)
-    b, probabilities = all_masks(U.shape[1], theta)
-    hidden = X @ V / theta
+    keep = arguments.keep_probability(keep)
+    b, probabilities = all_masks(U.shape[1], keep=keep)
+    hidden = X @ V / keep
     chunk = max(1, 2**16 // hidden.size)  # masks at once, so that a product stays in the cache
     total = 0.0
     for start in range(0, len(b), chunk):
