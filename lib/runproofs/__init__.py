@@ -8,7 +8,7 @@ trains or attacks networks needs torch (`pip install "runproofs[torch]"`). The m
 from importlib import import_module
 from importlib.metadata import version
 
-from . import _optional  # noqa: F401 - says what to install where something is missing
+from runproofs import _optional  # noqa: F401 - says what to install where something is missing
 
 NAMES = {
     # Proofs
