@@ -7,6 +7,7 @@ import sys
 
 import pytest
 
+from helpers.without import without
 from runproofs import cli
 
 CLAIM = "thesis/comparison-2.4.1"  # its page takes a second, and no torch
@@ -50,6 +51,26 @@ def test_a_claim_is_checked_and_its_card_printed(capsys):
     results = json.loads(capsys.readouterr().out)
     assert CLAIM in [result["id"] for result in results]
     assert all(result["holds"] and len(result["rows"]) > 1 for result in results)
+
+
+def test_linear_networks_are_checked_without_torch():
+    """Also lemma 2, on whose page a later cell needs it: the card of that one is not reached."""
+    command = "from runproofs.cli import main; sys.exit(main({}))"
+    claims = ["check", "thesis/theorem-6", "thesis/lemma-2", "thesis/theorem-10"]
+    ran = without(["torch"], command.format(claims))
+    assert ran.returncode == 0, ran.stderr
+    assert "3 of 3 cards are green." in ran.stderr
+    ran = without(["torch"], command.format(["check", "thesis/lemma-2", "thesis/algorithm-1"]))
+    assert ran.returncode == 1
+    needs = 'ch2_shallow_linear/index needs PyTorch: pip install "runproofs[torch]"'
+    assert ran.stderr.splitlines()[-2:] == [
+        needs,
+        "1 of 2 cards are green. Red or not reached: thesis/algorithm-1.",
+    ]
+    assert "NameError" not in ran.stderr
+    ran = without(["torch"], command.format(["break", "thesis/algorithm-1", "1"]))
+    assert ran.returncode == 1
+    assert ran.stderr.endswith(' needs PyTorch: pip install "runproofs[torch]"\n')
 
 
 def test_a_broken_claim_turns_red():

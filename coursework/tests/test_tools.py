@@ -110,6 +110,7 @@ def test_a_student_installs_what_grades():
         assert f"{package}=={version(package)}" in constraints
     wanted = assign.requirements("library.whl")
     assert f'torch=={version("torch").split("+")[0]}+cpu ; sys_platform == "linux"' in wanted
+    assert "./library.whl[torch,data]" in wanted
 
 
 @pytest.mark.parametrize("name", sources.names())

@@ -72,7 +72,8 @@ def with_library(wheel, folder):
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(folder, [m for m in archive.namelist() if m.startswith("runproofs/")])
     project = tomllib.loads((sources.COURSEWORK.parent / "pyproject.toml").read_text())["project"]
-    needed = json.dumps(project["dependencies"])
+    extras = project["optional-dependencies"]
+    needed = json.dumps([*project["dependencies"], *extras["torch"], *extras["data"]])
     return f"\nrequirements: {needed}\nautograder_files: [runproofs]"
 
 
@@ -95,7 +96,7 @@ def requirements(wheel):
     lines = CONSTRAINTS.read_text("utf-8").splitlines()
     torch = next(line.split()[0] for line in lines if line.startswith("torch=="))
     small = [TORCH, f'{torch}+cpu ; sys_platform == "linux"']
-    return ["-c constraints.txt", *small, f"./{wheel}", "otter-grader", "jupyterlab"]
+    return ["-c constraints.txt", *small, f"./{wheel}[torch,data]", "otter-grader", "jupyterlab"]
 
 
 def key(source):

@@ -22,6 +22,7 @@ KERNEL = {
     "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
     "language_info": {"name": "python"},
 }
+EXTRAS = "[torch,data]"  # of the library; some pages need neither, all together both
 FOR_LAB = ".notebooks"  # the folder beside the site that `make lab` copies
 
 
@@ -124,13 +125,16 @@ def head(app, docname: str) -> str:
     what = "This is the first page" if title == app.config.html_title else f"*{title}* is a page"
     lines = [f"{what} of the book **{app.config.html_title}**{page}."]
     if packed := wheel(app):
+        wanted = f"{packed.name}{EXTRAS}"
+        if home:
+            wanted = f"runproofs{EXTRAS} @ {home}_static/{packed.name}"
         where = "." if home else (
             ". The page offers this file for download beside the notebook; it lies under `_static` "
             "on the site. Name it with its folder if it is not in yours."
         )  # fmt: skip
         lines += [
             "Its cells run in Python 3.11.5 or newer, once the library of the book is installed:",
-            f"```\npip install {f'{home}_static/' if home else ''}{packed.name}\n```",
+            f'```\npip install "{wanted}"\n```',
             f"(in a cell: `%pip install ...`){where}",
         ]
     return "\n\n".join(lines)

@@ -1,12 +1,14 @@
 """Dropout and adversarial training, claim by claim: `import runproofs as rp`.
 
 The names below are what people need most; each is loaded when it is first used, so that only what
-trains networks loads torch. The modules `linear`, `networks`, `adversarial` and `bounds` have the
-rest. On the command line: `runproofs --help`.
+trains or attacks networks needs torch (`pip install "runproofs[torch]"`). The modules `linear`,
+`networks`, `adversarial` and `bounds` have the rest. On the command line: `runproofs --help`.
 """
 
 from importlib import import_module
 from importlib.metadata import version
+
+from runproofs import _optional  # noqa: F401 - says what to install where something is missing
 
 NAMES = {
     # Proofs

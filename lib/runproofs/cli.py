@@ -18,6 +18,7 @@ from pathlib import Path
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # before NumPy: small matrices, one core
 
+from runproofs._optional import EXTRAS, needs
 from runproofs.claims.breaks import break_library, invitations, replaced
 from runproofs.claims.pages import cells, checks_in
 from runproofs.claims.registry import BOOK, LEVELS, Claim, register
@@ -43,16 +44,26 @@ def checks(page: str, wanted: Iterable[str], edit: Callable = lambda code: code)
     """The completed blocks (`Check`) of a page, from its first cell to the last one that is wanted.
 
     edit: changes the code of the page before it runs, all cells in one text. A cell that fails is
-    passed over, as by a reader, and its error printed to the standard error. What cells print, and
-    their figures, are dropped. Cost: that of the page, 1 to 20 s.
+    passed over, as by a reader, and its error printed to the standard error; of a package of an
+    extra that is missing there is one sentence, if it keeps a card from being reached. What cells
+    print, and their figures, are dropped. Cost: that of the page, 1 to 20 s.
     """
     os.environ["MPLBACKEND"] = "agg"
     from runproofs import figures
     from runproofs.claims import block
 
-    waiting, found = set(wanted), []
+    waiting, found, missing = set(wanted), [], set()
+
+    def lacks(error) -> bool:
+        """Whether a package of an extra is missing, or a name from a cell where it was."""
+        if isinstance(error, ModuleNotFoundError) and error.name in EXTRAS:
+            missing.add(error.name)
+            return True
+        return bool(missing) and isinstance(error, NameError)
 
     def keep(check, kind, error, traceback):
+        if lacks(error):
+            return True
         found.append(check)
         waiting.discard(check.claim.id)
         if kind:
@@ -72,7 +83,8 @@ def checks(page: str, wanted: Iterable[str], edit: Callable = lambda code: code)
                 with redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):
                     exec(compile(code, page, "exec"), names)
             except Exception as error:
-                print(f"{page}: {type(error).__name__}: {error}", file=sys.stderr)
+                if not lacks(error):
+                    print(f"{page}: {type(error).__name__}: {error}", file=sys.stderr)
             yield from found
             found.clear()
     except _Done:
@@ -80,6 +92,8 @@ def checks(page: str, wanted: Iterable[str], edit: Callable = lambda code: code)
     finally:
         os.chdir(here)
         block.Check.__exit__, figures.animate = kept
+        for name in sorted(missing) if waiting else ():
+            print(needs(page, name), file=sys.stderr)
 
 
 # Naming claims -----------------------------------------------------------------------------------
@@ -303,3 +317,7 @@ def main(arguments: list[str] | None = None) -> int:
     except BrokenPipeError:  # the reader of our output has left: `runproofs list | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
+    except ModuleNotFoundError as error:  # of an extra, from `break_library`
+        if error.name not in EXTRAS:
+            raise
+        sys.exit(str(error))

@@ -9,7 +9,6 @@ from io import BytesIO
 
 import matplotlib as mpl
 import matplotlib.pyplot as plt
-from IPython.display import HTML
 from matplotlib import animation, axes, projections
 from PIL import Image
 
@@ -56,6 +55,19 @@ class Axes(axes.Axes):
 
     def annotate(self, *what, annotation_clip=None, **options):
         return super().annotate(*what, annotation_clip=bool(annotation_clip), **options)
+
+
+class HTML:
+    """What a notebook shows as it is; IPython has the same, and need not be there for it."""
+
+    def __init__(self, data: str):
+        self.data = data
+
+    def __repr__(self):
+        return "<HTML>"
+
+    def _repr_html_(self) -> str:
+        return self.data
 
 
 def style() -> None:

@@ -60,13 +60,20 @@ def test_without_the_setting_nothing_dangles(tmp_path):
     assert head == "*A page & more* is a page of the book **The Book**."
 
 
-def test_a_notebook_says_where_the_library_is_if_the_site_has_no_address(monkeypatch):
+def test_a_notebook_says_what_to_install_and_where_it_is_if_the_site_has_no_address(monkeypatch):
     monkeypatch.setattr(notebooks, "wheel", lambda app: SimpleNamespace(name="runproofs.whl"))
     config = SimpleNamespace(html_title="The Book", html_baseurl="", html_theme_options={})
     env = SimpleNamespace(titles={"book/next": nodes.title("", "Next")})
-    said = notebooks.head(SimpleNamespace(config=config, env=env), "book/next")
-    assert "```\npip install runproofs.whl\n```" in said
+    app = SimpleNamespace(config=config, env=env)
+    said = notebooks.head(app, "book/next")
+    assert '```\npip install "runproofs.whl[torch,data]"\n```' in said
     assert "it lies under `_static` on the site" in said
+    config.html_baseurl = "https://proofs.example/"
+    app.builder = SimpleNamespace(get_target_uri=lambda name: f"{name}.html")
+    where = "https://proofs.example/_static/runproofs.whl"
+    said = notebooks.head(app, "book/next")
+    assert f'pip install "runproofs[torch,data] @ {where}"' in said
+    assert "_static` on the site" not in said
 
 
 def settings(url, base=""):

@@ -215,7 +215,7 @@ def test_in_the_book_the_card_links_to_ledger_and_errata(monkeypatch):
 
 def test_where_nothing_catches_it_a_red_card_is_shown_under_its_false_rows(monkeypatch):
     shown = []
-    monkeypatch.setattr(block, "display", shown.append)
+    monkeypatch.setattr(block, "_show", shown.append)
     with pytest.raises(ClaimFailed) as caught:
         leave(
             positive, lambda check: check("$\\pi$ is 3").equal(3.14, 3, tol=0.01),

@@ -18,11 +18,9 @@ The words "certified", "certificate" and "exactly" are for positive rows that no
 
 import os
 import re
+import sys
 from html import escape
 from pathlib import Path
-
-from IPython.core.getipython import get_ipython
-from IPython.display import display
 
 from .breaks import invitations
 from .registry import BOOK, LEVELS, SHOWN, Claim, register
@@ -40,7 +38,7 @@ class ClaimFailed(AssertionError):
     def _render_traceback_(self) -> list[str]:
         """What IPython shows where nothing catches this: the card, and in words what is wrong."""
         if not self.shown:  # IPython asks twice, to show it and to remember it
-            display(self.check)
+            _show(self.check)
         self.shown = True
         return [f"ClaimFailed: {self.check.claim.id}", *self.check.wrong()]
 
@@ -84,10 +82,7 @@ class Check:
             error = ClaimFailed(f"{self.claim.id}: {'; '.join(reasons)}.\n{self._text(True)}")
             error.check = self
             raise error
-        if get_ipython():
-            display(self)
-        else:
-            print(self)
+        _show(self)
 
     def objections(self):
         """Why these rows do not support the claim."""
@@ -192,6 +187,16 @@ def claim(identifier: str, tol: float = 0.0) -> Check:
     if entry.kind == "narrative":
         raise ValueError(f"{identifier!r} is a narrative: told, and not checked by a block.")
     return Check(entry, tol)
+
+
+def _show(check: Check) -> None:
+    """As HTML in a notebook, as text elsewhere, where IPython need not be installed."""
+    if "IPython" in sys.modules and sys.modules["IPython"].get_ipython():
+        from IPython.display import display
+
+        display(check)
+    else:
+        print(check)
 
 
 def _must_fail(controls: list[Row]) -> str:

@@ -15,7 +15,6 @@ exactly once. `python -m booktools break` runs each page with one break at a tim
 claim, and demands that a positive row of its card turns red.
 """
 
-import contextlib
 import importlib
 import inspect
 import re
@@ -92,9 +91,12 @@ def broken(wrong: Break):
     """
     parts = wrong.where.split(".")
     for k in range(len(parts) - 1, 0, -1):
-        with contextlib.suppress(ModuleNotFoundError):
+        try:
             module = importlib.import_module(".".join(["runproofs", *parts[:k]]))
             break
+        except ModuleNotFoundError as error:
+            if not error.name.startswith("runproofs."):  # what the module needs is missing
+                raise
     else:
         raise ValueError(f"{wrong.claim}: no module of the library has {wrong.where}.")
     function = module

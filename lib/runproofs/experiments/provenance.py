@@ -10,7 +10,7 @@ import sys
 import textwrap
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec, resolve_name
 from pathlib import Path
 
@@ -115,8 +115,15 @@ def _canonical(node) -> str:
 
 
 def versions() -> dict[str, str]:
-    """The versions of Python and of the packages that compute."""
-    return {"python": platform.python_version(), **{name: version(name) for name in PACKAGES}}
+    """The versions of Python and of the packages that compute, "" for one that is not there."""
+
+    def found(name):
+        try:
+            return version(name)
+        except PackageNotFoundError:
+            return ""
+
+    return {"python": platform.python_version(), **{name: found(name) for name in PACKAGES}}
 
 
 def commit() -> str:
