@@ -25,6 +25,11 @@ def centered_complexity(table, law, n):
     return expected_complexity(table - np.asarray(table @ law)[:, None], law, n)
 
 
+def with_signs(table, law, n):
+    """The same for the functions s f(x) of a point and a fair sign: their mean deviation is R_n."""
+    return np.hstack([table, -table]), np.hstack([law, law]) * Fraction(1, 2), n
+
+
 def massart_bound(values):
     """Massart's bound for a finite class; row f of the values (M, n) has f(x_1), ..., f(x_n)."""
     M, n = np.shape(values)
@@ -35,7 +40,8 @@ def small_classes(rng):
     """(table, law, n) in fractions: three random; all bits of ten points; two of three; 0 and 1."""
     third, sixth = Fraction(1, 3), Fraction(1, 6)
     law = np.array([1, 2, 3]) * sixth
-    classes = [(rng.integers(-6, 7, (5, 3)).astype(object) * sixth, law, 4) for _ in range(3)]
+    laws = [np.roll(law, k) for k in range(3)]
+    classes = [(rng.integers(-6, 7, (5, 3)).astype(object) * sixth, law, 4) for law in laws]
     bits = (all_signs(10) > 0).astype(int).astype(object) * Fraction(1)
     classes.append((bits, np.full(10, Fraction(1, 10)), 1))
     either = np.array([[1, 0, 0], [0, 1, 1]], dtype=object) * Fraction(1)
