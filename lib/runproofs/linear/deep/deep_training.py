@@ -148,7 +148,7 @@ def train_exact(Cyx, weights, *, keep, steps, step_size, C=None, every=None, obs
 
     See Also
     --------
-    train_sampled : Its stochastic gradients have these means.
+    train_sampled : SGD, whose gradients have these means for C = I.
 
     Notes
     -----
