@@ -88,8 +88,7 @@ def adversarial_training(network, X, Y, eps, *, rounds, step_size, attack, sampl
     Notes
     -----
     Cost: ``O(m d)`` and one attack a round and run. Memory: 16 bytes for each number that is kept;
-    5000 rounds of 3 runs with m = 1000 and d = 20 take 5 GB, and 12 MB with
-    every = 500.
+    5000 rounds of 3 runs with m = 1000 and d = 20 take 5 GB, and 12 MB with every = 500.
 
     References
     ----------
