@@ -1,6 +1,6 @@
 """Equalizers: orthogonal Q that give U Q columns of equal norm, and what it means to be equalized.
 
-Three routes to an equalizer: plane rotations (any U, or any symmetric G in place of U^T U), the
+Three routes to an equalizer: plane rotations (any U, or any symmetric G in place of ``U^T U``), the
 Fourier transform (U with orthogonal columns, any r) and Hadamard matrices (the same, r a power of
 two). The printed Algorithm 2 and the printed recursion of Remark 5 stand beside them.
 """
