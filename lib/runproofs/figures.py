@@ -49,35 +49,19 @@ GLYPHS = {
 }  # fmt: skip
 
 
-class Axes(axes.Axes):
-    """Plain axes that draw an annotation outside of them too, which would vanish."""
+class _Axes(axes.Axes):
+    """Plain axes that draw an annotation outside of them too, which would vanish without a word."""
 
     name = "rectilinear"  # in place of matplotlib's own
 
     def annotate(self, *what, annotation_clip=None, **options):
-        """Annotate a point, inside or outside of the axes.
-
-        Parameters
-        ----------
-        *what : tuple
-            Text, and position of the point.
-        annotation_clip : bool, optional
-            Whether an annotation outside vanishes; by default it does not.
-        **options
-            Other options of matplotlib's method.
-
-        Returns
-        -------
-        Annotation
-            What was drawn.
-        """
         return super().annotate(*what, annotation_clip=bool(annotation_clip), **options)
 
 
 def style() -> None:
     """Use the book's style in this notebook; call it once, in the first cell."""
     mpl.rcParams.update(STYLE)
-    projections.register_projection(Axes)
+    projections.register_projection(_Axes)
 
 
 def animate(fig, update: Callable[[int], object], frames: int, *, alt: str, fps: float = 8) -> HTML:
