@@ -6,10 +6,28 @@ import numpy as np
 def same(found, expected, *, rtol=1e-5, atol=1e-8):
     """Whether an answer is the expected number, or array of numbers.
 
-    It must have the same shape, hold finite real numbers and no truth values, and be as near as
-    `np.allclose` asks. An answer that is no number at all is not the same; nothing is raised.
-    NumPy alone would find an empty array close to everything.
+    Parameters
+    ----------
+    found : object
+        The answer.
+    expected : array_like
+        What it should be, real.
+    rtol, atol : float, optional
+        Relative and absolute tolerance, as in ``np.allclose``.
 
+    Returns
+    -------
+    bool
+        Whether found has the same shape, holds finite real numbers and no truth values, and is
+        near.
+
+    Notes
+    -----
+    An answer that is no number at all is not the same; nothing is raised. NumPy alone would find an
+    empty array close to everything.
+
+    Examples
+    --------
     >>> same(0.1 + 0.2, 0.3), same(np.empty((0, 1)), [0.3]), same(True, 1)
     (True, False, False)
     """

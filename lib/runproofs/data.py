@@ -1,9 +1,10 @@
 """Data sets: digits that come with scikit-learn, MNIST, CIFAR-10, MovieLens; verified.
 
 All but the digits are looked for in the folder that the environment variable HEURISTICS_DATA
-names, as `mnist/train-images-idx3-ubyte.gz` ..., `cifar-10-binary.tar.gz`, `ml-100k/u.data`,
-`ml-1m.zip` and `ml-10m.zip`; without that variable they are downloaded once into a cache. Either
-way the decompressed bytes (of CIFAR-10 and the last two, the archive) must have the known SHA-256.
+names, as ``mnist/train-images-idx3-ubyte.gz`` ..., ``cifar-10-binary.tar.gz``, ``ml-100k/u.data``,
+``ml-1m.zip`` and ``ml-10m.zip``; without that variable they are downloaded once into a cache.
+Either way the decompressed bytes (of CIFAR-10 and the last two, the archive) must have the known
+SHA-256.
 """
 
 import gzip
@@ -39,16 +40,33 @@ class DataError(Exception):
 
 
 class Images(NamedTuple):
-    """Pixels in [0, 1], one image an entry of the first axis, and labels (n,) int64 in 0..9."""
+    """Images and their labels.
+
+    Attributes
+    ----------
+    pixels : (n, ...) ndarray
+        Pixels in [0, 1], one image an entry of the first axis.
+    labels : (n,) ndarray
+        Classes 0 to 9, int64.
+    """
 
     pixels: np.ndarray
     labels: np.ndarray
 
 
 class Ratings(NamedTuple):
-    """One rating an entry, int64: user and item from 1, rating in 1..5, Unix time in seconds.
+    """One rating an entry.
 
-    Ratings in half stars are float64, 0.5 to 5.
+    Attributes
+    ----------
+    user : (n,) ndarray
+        Users, int64 from 1.
+    item : (n,) ndarray
+        Films, int64 from 1.
+    rating : (n,) ndarray
+        1 to 5, int64; ratings in half stars are float64, 0.5 to 5.
+    timestamp : (n,) ndarray
+        Unix time in seconds, int64.
     """
 
     user: np.ndarray
@@ -141,7 +159,13 @@ CIFAR_10_FILES = {
 
 
 def digits() -> Images:
-    """Handwritten digits, offline: pixels (1797, 64) float64 in [0, 1], row-major 8x8 images."""
+    """Handwritten digits, offline.
+
+    Returns
+    -------
+    Images
+        Of pixels (1797, 64), float64: images of 8 by 8, row by row.
+    """
     # scikit-learn's own file: to import the package takes a second, and it would only read this
     folder = find_spec("sklearn").submodule_search_locations[0]
     table = np.loadtxt(Path(folder, "datasets", "data", "digits.csv.gz"), delimiter=",")
@@ -149,9 +173,22 @@ def digits() -> Images:
 
 
 def mnist(split: str = "train") -> Images:
-    """MNIST: pixels (n, 28, 28) float32 in [0, 1], n = 60,000 ("train") or 10,000 ("test").
+    """MNIST, images of handwritten digits.
 
-    Raises ValueError for another split, DataError when a file is missing or corrupt.
+    Parameters
+    ----------
+    split : {"train", "test"}, optional
+        60,000 images or 10,000.
+
+    Returns
+    -------
+    Images
+        Of pixels (n, 28, 28), float32.
+
+    Raises
+    ------
+    DataError
+        If a file is missing or corrupt.
     """
     if split not in MNIST:
         raise ValueError(f"split must be one of {sorted(MNIST)}, but it was {split!r}.")
@@ -160,9 +197,22 @@ def mnist(split: str = "train") -> Images:
 
 
 def cifar10(split: str = "train") -> Images:
-    """CIFAR-10: pixels (n, 3, 32, 32) float32 in [0, 1], n = 50,000 ("train") or 10,000 ("test").
+    """CIFAR-10, colored images of ten things.
 
-    Raises ValueError for another split, DataError when the archive is missing or corrupt.
+    Parameters
+    ----------
+    split : {"train", "test"}, optional
+        50,000 images or 10,000.
+
+    Returns
+    -------
+    Images
+        Of pixels (n, 3, 32, 32), float32.
+
+    Raises
+    ------
+    DataError
+        If the archive is missing or corrupt.
     """
     if split not in CIFAR_10_FILES:
         raise ValueError(f"split must be one of {sorted(CIFAR_10_FILES)}, but it was {split!r}.")
@@ -172,11 +222,27 @@ def cifar10(split: str = "train") -> Images:
 
 
 def movielens(size: str = "100k") -> Ratings:
-    """The ratings of MovieLens 100K, 1M or 10M, in the order of the file: "100k", "1m", "10m".
+    """Ratings of MovieLens, in the order of the file.
 
-    100,000 ratings of 1,682 films by 943 users; 1,000,209 by 6,040 users; 10,000,054 in half stars.
-    In the last two ids have gaps, and the last takes about 2 GB of memory. Raises ValueError for
-    another size, DataError when the file is missing or corrupt.
+    Parameters
+    ----------
+    size : {"100k", "1m", "10m"}, optional
+        100,000 ratings of 1,682 films by 943 users; 1,000,209 by 6,040 users; or 10,000,054 in half
+        stars. In the last two ids have gaps.
+
+    Returns
+    -------
+    Ratings
+        The ratings.
+
+    Raises
+    ------
+    DataError
+        If the file is missing or corrupt.
+
+    Notes
+    -----
+    "10m" takes about 2 GB of memory.
     """
     if size == "100k":
         return _parse_ratings(_read(MOVIELENS_100K).decode("ascii"), MOVIELENS_100K.path)

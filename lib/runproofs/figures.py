@@ -48,7 +48,7 @@ GLYPHS = {
 }  # fmt: skip
 
 
-class Axes(axes.Axes):
+class _Axes(axes.Axes):
     """Plain axes that draw an annotation outside of them too, which would vanish without a word."""
 
     name = "rectilinear"  # in place of matplotlib's own
@@ -73,15 +73,33 @@ class HTML:
 def style() -> None:
     """Use the book's style in this notebook; call it once, in the first cell."""
     mpl.rcParams.update(STYLE)
-    projections.register_projection(Axes)
+    projections.register_projection(_Axes)
 
 
 def animate(fig, update: Callable[[int], object], frames: int, *, alt: str, fps: float = 8) -> HTML:
-    """A player with a slider over `frames` pictures; `update(k)` draws picture k = 0, 1, ...
+    """A player with a slider over the frames of a figure, which works offline.
 
-    alt says in words what can be seen; ValueError if it is empty. The result works offline and is
-    the same text on every run. Frames have 256 colors. Closes the figure. Cost: one rendering of
-    the figure a frame, and some 6 kB a frame at the default size.
+    Parameters
+    ----------
+    fig : Figure
+        The figure, which is closed in the end.
+    update : callable
+        Takes k = 0, 1, ..., and draws picture k.
+    frames : int
+        Number of pictures.
+    alt : str
+        What can be seen, in words; not empty.
+    fps : float, optional
+        Pictures a second, 8 by default.
+
+    Returns
+    -------
+    HTML
+        The player, the same text on every run; its pictures have 256 colors.
+
+    Notes
+    -----
+    Cost: one rendering of the figure a frame, and some 6 kB a frame at the default size.
     """
     if not alt.strip():
         raise ValueError("alt is empty; say in words what the animation shows.")
@@ -97,10 +115,22 @@ def animate(fig, update: Callable[[int], object], frames: int, *, alt: str, fps:
 
 
 def table(header: list[str], rows: list[list[str]], measured: tuple[int, ...] = ()) -> HTML:
-    """A small table; `header` and `rows` are HTML (links, <i>), all rows as long as the header.
+    """A small table.
 
-    measured: the columns whose numbers may differ between two runs that agree, on other hardware,
-    which `make reproduce` therefore does not compare. ValueError for rows of another length.
+    Parameters
+    ----------
+    header : list of str
+        Heads of the columns, in HTML: links and ``<i>``.
+    rows : list of list of str
+        Cells in HTML, in each row as many as heads.
+    measured : tuple of int, optional
+        Columns whose numbers may differ between two runs that agree, on other hardware;
+        ``make reproduce`` does not compare them.
+
+    Returns
+    -------
+    HTML
+        The table.
     """
     head = "".join(f"<th>{cell}</th>" for cell in header)
     body = ""
@@ -117,7 +147,18 @@ def table(header: list[str], rows: list[list[str]], measured: tuple[int, ...] = 
 
 
 def columns(table: HTML) -> dict[str, list[str]]:
-    """What a `table` shows: the texts of each column, by its head; tags become spaces."""
+    """What a `table` shows, column by column.
+
+    Parameters
+    ----------
+    table : HTML
+        Made by `table`.
+
+    Returns
+    -------
+    dict of list of str
+        The texts of each column, by its head; tags become spaces.
+    """
     lines = re.findall("<tr>(.*?)</tr>", table.data, re.S)
     texts = [re.findall("<t[hd][^>]*>(.*?)</t[hd]>", line, re.S) for line in lines]
     head, *rows = ([re.sub("<[^>]*>", " ", text).strip() for text in line] for line in texts)

@@ -8,9 +8,22 @@ from runproofs import _arguments as arguments
 def nuclear_norm(X):
     """Sum of the singular values of X.
 
-    X: (..., m, n), any leading batch axes. Returns the batch shape, a scalar for one matrix.
-    Raises ValueError if X is no finite real matrix. Cost: one SVD, O(mn min(m, n)), a matrix.
+    Parameters
+    ----------
+    X : (..., m, n) array_like
+        A matrix, or any batch of them.
 
+    Returns
+    -------
+    (...) ndarray
+        The norm of each matrix.
+
+    Notes
+    -----
+    Cost: one SVD a matrix.
+
+    Examples
+    --------
     >>> float(nuclear_norm([[3, 0, 0], [0, -4, 0]]))
     7.0
     """
@@ -19,10 +32,23 @@ def nuclear_norm(X):
 
 
 def column_norms(X, xp=np):
-    """The norms (..., r) of the columns of X (..., d, r), whose squares may over- or underflow.
+    """Euclidean norms of the columns of X, whose squares may over- or underflow.
 
-    X: a NumPy array or, with xp=torch, a tensor, of floating-point numbers; nothing is checked.
-    Columns are scaled by a power of two, which is exact, to entries of order 1. Cost O(dr).
+    Parameters
+    ----------
+    X : (..., d, r) ndarray or Tensor
+        Floating-point numbers.
+    xp : module, optional
+        Where X comes from: numpy, the default, or torch.
+
+    Returns
+    -------
+    (..., r) ndarray or Tensor
+        The norms.
+
+    Notes
+    -----
+    Columns are scaled to entries of order 1 by a power of two, which is exact. Nothing is checked.
     """
     largest = xp.amax(xp.abs(X.detach() if xp is not np else X), -2)
     largest = xp.where(xp.isfinite(largest) & (largest > 0), largest, 1)
@@ -31,14 +57,35 @@ def column_norms(X, xp=np):
 
 
 def shrink(X, alpha, rank=None):
-    """Singular-value soft threshold S_alpha(X_rank) of the best rank-`rank` approximation of X.
+    """Soft threshold of the singular values of X, or of its best approximation of a rank.
 
-    X: (m, n). alpha: at least 0, in the units of X. rank: None (no truncation) or at least 1.
-    Returns (m, n): every singular value s becomes max(s - alpha, 0), those beyond `rank` become 0.
-    Raises ValueError for anything else. Cost: one SVD, O(mn min(m, n)).
-    Source: the paper of Chapter 2 (ICML 2018), Section 1.1; `rank` is what Theorems 3 and 6 of the
-    thesis need besides.
+    ``S_alpha(X_rank)``: each singular value s becomes ``max(s - alpha, 0)``, those beyond rank 0.
 
+    Parameters
+    ----------
+    X : (m, n) array_like
+        Matrix to shrink.
+    alpha : float
+        Threshold in the units of X, at least 0.
+    rank : int, optional
+        Singular values to keep, at least 1; by default all.
+
+    Returns
+    -------
+    (m, n) ndarray
+        The shrunk matrix.
+
+    Notes
+    -----
+    Cost: one SVD.
+
+    References
+    ----------
+    :claim:`vidal/svt-closed-form`; rank is what :claim:`thesis/theorem-3` and
+    :claim:`thesis/theorem-6` need besides
+
+    Examples
+    --------
     >>> shrink([[3, 0, 0], [0, -4, 0]], 1, rank=1).tolist()
     [[0.0, 0.0, 0.0], [0.0, -3.0, 0.0]]
     """
@@ -59,21 +106,45 @@ def _symmetric_part(M):
 def psd_sqrt(C):
     """Symmetric positive semidefinite square root of C.
 
-    C: (d, d), symmetric positive semidefinite. Returns R (d, d), R = R^T >= 0, R R = C.
-    Raises ValueError if C is not symmetric or has a negative eigenvalue (both beyond rounding).
-    Cost: one eigendecomposition, O(d^3).
+    Parameters
+    ----------
+    C : (d, d) array_like
+        Symmetric positive semidefinite; relative defects of 1e-10 are rounding.
+
+    Returns
+    -------
+    (d, d) ndarray
+        The root R, ``R R = C``.
+
+    Notes
+    -----
+    Cost: one eigendecomposition.
     """
     values, W = arguments.eigh_semidefinite("C", C)
     return (W * np.sqrt(values)) @ W.T
 
 
 def root_and_inverse(C):
-    """The symmetric positive definite root R of C, and R^{-1}.
+    """Symmetric positive definite root of C, and the inverse of the root.
 
-    C: (d, d), symmetric positive definite, of condition number below 1e12. Returns R and R^{-1},
-    both (d, d) and symmetric, with R R = C. Raises ValueError for any other C.
-    Cost: one eigendecomposition, O(d^3).
+    Parameters
+    ----------
+    C : (d, d) array_like
+        Symmetric positive definite, of condition number below 1e12.
 
+    Returns
+    -------
+    R : (d, d) ndarray
+        The root, ``R R = C``.
+    inverse : (d, d) ndarray
+        Its inverse, symmetric too.
+
+    Notes
+    -----
+    Cost: one eigendecomposition.
+
+    Examples
+    --------
     >>> root_and_inverse([[4, 0], [0, 16]])[1].tolist()
     [[0.5, 0.0], [0.0, 0.25]]
     """
@@ -83,10 +154,23 @@ def root_and_inverse(C):
 
 
 def random_orthogonal(n, rng):
-    """Orthogonal n x n matrix from the uniform (Haar) distribution.
+    """Orthogonal matrix from the uniform (Haar) distribution.
 
-    n: at least 1. rng: NumPy Generator, or a seed. Returns (n, n). Raises ValueError for bad
-    arguments. Cost: O(n^3).
+    Parameters
+    ----------
+    n : int
+        Size, at least 1.
+    rng : Generator or int
+        NumPy's generator, or its seed.
+
+    Returns
+    -------
+    (n, n) ndarray
+        The matrix.
+
+    Notes
+    -----
+    Cost: ``O(n^3)``.
     """
     n = arguments.positive_integer("n", n)
     return _orthonormal_columns(n, n, arguments.generator(rng))
@@ -95,9 +179,27 @@ def random_orthogonal(n, rng):
 def with_spectrum(d2, d0, sigma, rng):
     """Matrix with prescribed singular values and uniformly random singular subspaces.
 
-    d2, d0: at least 1. sigma: at most min(d2, d0) singular values, at least 0, any order; the
-    others are 0. rng: NumPy Generator, or a seed. Returns (d2, d0). Raises ValueError otherwise.
-    Cost: O((d2 + d0) k^2 + d2 d0 k) for k values. Source: thesis, Section 2.6.
+    Parameters
+    ----------
+    d2, d0 : int
+        Numbers of rows and of columns, at least 1.
+    sigma : (k,) array_like
+        Singular values, at least 0, in any order, ``1 <= k <= min(d2, d0)``; the others are 0.
+    rng : Generator or int
+        NumPy's generator, or its seed.
+
+    Returns
+    -------
+    (d2, d0) ndarray
+        The matrix.
+
+    Notes
+    -----
+    Cost: ``O((d2 + d0) k^2 + d2 d0 k)``.
+
+    References
+    ----------
+    Section 2.6 of the thesis
     """
     d2 = arguments.positive_integer("d2", d2)
     d0 = arguments.positive_integer("d0", d0)
@@ -115,8 +217,21 @@ def with_spectrum(d2, d0, sigma, rng):
 def symmetric_with_spectrum(mu, rng):
     """Symmetric matrix with prescribed eigenvalues and uniformly random eigenvectors.
 
-    mu: (d,) eigenvalues, of any sign and order. rng: NumPy Generator, or a seed. Returns (d, d),
-    symmetric to the last bit. Raises ValueError otherwise. Cost: O(d^3).
+    Parameters
+    ----------
+    mu : (d,) array_like
+        Eigenvalues, of any sign, in any order.
+    rng : Generator or int
+        NumPy's generator, or its seed.
+
+    Returns
+    -------
+    (d, d) ndarray
+        The matrix, symmetric to the last bit.
+
+    Notes
+    -----
+    Cost: ``O(d^3)``.
     """
     mu = arguments.vector("mu", mu)
     W = random_orthogonal(mu.size, rng)
@@ -124,11 +239,25 @@ def symmetric_with_spectrum(mu, rng):
 
 
 def isotropic_law(d, rng=None):
-    """Finite law with second moment I, whose atoms +-sqrt(d) q_i are equally likely.
+    """Finite law with second moment I.
 
-    d: at least 1. rng: None for the standard basis q_i, or a NumPy Generator, or a seed, for a
-    random one. Returns the atoms (2d, d). Raises ValueError for bad arguments.
-    Cost: O(d^2), with rng O(d^3).
+    Its atoms ``sqrt(d) q_i`` and ``-sqrt(d) q_i``, of an orthonormal basis q_i, are equally likely.
+
+    Parameters
+    ----------
+    d : int
+        Dimension, at least 1.
+    rng : Generator or int, optional
+        NumPy's generator, or its seed, for a random basis; by default the standard one.
+
+    Returns
+    -------
+    (2d, d) ndarray
+        The atoms, one a row.
+
+    Notes
+    -----
+    Cost: ``O(d^2)``, with rng ``O(d^3)``.
     """
     d = arguments.positive_integer("d", d)
     Q = np.sqrt(d) * (np.eye(d) if rng is None else random_orthogonal(d, rng))

@@ -10,12 +10,27 @@ from runproofs import _arguments as arguments
 def all_masks(r, *, keep):
     """All masks of r units and their probabilities.
 
-    r: 1 to 20. keep: keep probability in (0, 1]. Returns masks (2^r, r) of zeros and ones, in the
-    order of the binary numbers with unit 0 as the last digit, and probabilities (2^r,): of
-    float64 or, if theta is a Fraction, of Python's integers and Fractions, which are exact.
-    Raises ValueError for bad arguments. Cost: O(r 2^r).
+    Parameters
+    ----------
+    r : int
+        Number of units, 1 to 20.
+    keep : float or Fraction
+        Probability of keeping a unit, in (0, 1].
 
-    >>> from fractions import Fraction
+    Returns
+    -------
+    masks : (2^r, r) ndarray
+        Zeros and ones, in the order of the binary numbers with unit 0 as the last digit.
+    probabilities : (2^r,) ndarray
+        Their probabilities. Both are float64 or, for a Fraction keep, Python's integers and
+        Fractions, which are exact.
+
+    Notes
+    -----
+    Cost: ``O(r 2^r)``.
+
+    Examples
+    --------
     >>> b, p = all_masks(2, keep=Fraction(2, 3))
     >>> b.tolist(), [str(x) for x in p]
     ([[0, 0], [1, 0], [0, 1], [1, 1]], ['1/9', '2/9', '2/9', '4/9'])
@@ -29,11 +44,24 @@ def all_masks(r, *, keep):
 
 
 def all_signs(n):
-    """All 2^n vectors of n signs, n = 1 to 20, as integers (2^n, n).
+    """All ``2^n`` vectors of n signs.
 
-    They come in the order of `all_masks`, with -1 for its 0. Raises ValueError for a bad n.
-    Cost: O(n 2^n).
+    Parameters
+    ----------
+    n : int
+        Number of signs, 1 to 20.
 
+    Returns
+    -------
+    (2^n, n) ndarray of int
+        In the order of `all_masks`, with -1 for its 0.
+
+    Notes
+    -----
+    Cost: ``O(n 2^n)``.
+
+    Examples
+    --------
     >>> all_signs(2).tolist()
     [[-1, -1], [1, -1], [-1, 1], [1, 1]]
     """
@@ -44,12 +72,26 @@ def all_signs(n):
 def expectation(f, r, *, keep):
     """Exact expectation of f(b) over the masks b of r units.
 
-    f: takes one mask (r,), returns a number or an array, of the same shape for all masks. r, theta:
-    as in `all_masks`. Returns the shape of f: a Fraction, or an array of them, if theta is a
-    Fraction and f computes with integers and Fractions. Raises ValueError for bad arguments.
-    Cost: 2^r calls of f.
+    Parameters
+    ----------
+    f : callable
+        Takes one mask (r,); returns a number or an array, of the same shape for all masks.
+    r : int
+        Number of units, 1 to 20.
+    keep : float or Fraction
+        Probability of keeping a unit, in (0, 1].
 
-    >>> from fractions import Fraction
+    Returns
+    -------
+    scalar or ndarray
+        Of the shape of f(b). Fractions if keep is one and f computes with integers and Fractions.
+
+    Notes
+    -----
+    Cost: ``2^r`` calls of f.
+
+    Examples
+    --------
     >>> expectation(lambda b: b.sum() ** 2, 3, keep=Fraction(1, 3))
     Fraction(5, 3)
     """

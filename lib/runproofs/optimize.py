@@ -8,8 +8,20 @@ from scipy.optimize import minimize
 
 
 def flatten(arrays):
-    """All entries of the arrays, one after another, as a vector. Cost: O(n), a copy.
+    """All entries of the arrays, one after another, as a vector.
 
+    Parameters
+    ----------
+    arrays : list of array_like
+        Arrays of any shapes, at least one.
+
+    Returns
+    -------
+    (n,) ndarray
+        A copy of the entries.
+
+    Examples
+    --------
     >>> flatten([np.eye(2), np.ones((1, 3))])
     array([1., 0., 0., 1., 1., 1., 1.])
     """
@@ -17,11 +29,22 @@ def flatten(arrays):
 
 
 def unflatten(z, shapes):
-    """The arrays of these shapes whose entries `flatten` put into z, views of z.
+    """The arrays whose entries `flatten` put into a vector.
 
-    z: (n,), where n is the number of entries of all shapes, else ValueError. Returns a list.
-    Cost: O(1) a shape.
+    Parameters
+    ----------
+    z : (n,) ndarray
+        All entries.
+    shapes : list of tuple
+        Shapes of the arrays, of n entries together.
 
+    Returns
+    -------
+    list of ndarray
+        Views of z.
+
+    Examples
+    --------
     >>> unflatten(np.arange(5), [(2, 2), (1,)])
     [array([[0, 1],
            [2, 3]]), array([4])]
@@ -31,11 +54,25 @@ def unflatten(z, shapes):
 
 
 def lbfgs(value_and_gradient, z):
-    """Where L-BFGS ends from the vector z, and the value there.
+    """Where L-BFGS ends, and the value there.
 
-    value_and_gradient: function of a vector (n,), returns a number and a vector (n,); of order 1,
-    since the tolerances are absolute. Returns (z, value); nothing is checked.
-    Cost: at most 20,000 evaluations, and O(n) besides for each.
+    Parameters
+    ----------
+    value_and_gradient : callable
+        Takes a vector (n,); returns a number and a vector, of order 1: tolerances are absolute.
+    z : (n,) ndarray
+        Where it starts.
+
+    Returns
+    -------
+    z : (n,) ndarray
+        Where it ends.
+    value : float
+        The value there.
+
+    Notes
+    -----
+    Cost: at most some 20,000 evaluations. Nothing is checked.
     """
     options = {"maxiter": 10_000, "maxfun": 20_000, "ftol": 0.0, "gtol": 1e-11}
     end = minimize(value_and_gradient, z, jac=True, method="L-BFGS-B", options=options)

@@ -8,11 +8,22 @@ from runproofs import _arguments as arguments
 
 
 def cosine_schedule(initial, steps):
-    """The step size t -> initial (1 + cos(pi t / steps)) / 2, which falls to 0 at t = steps.
+    """The step size ``t -> initial (1 + cos(pi t / steps)) / 2``, which falls to 0 at t = steps.
 
-    initial: larger than 0. steps: at least 1. Returns a function. Raises ValueError for bad
-    arguments. Cost: O(1) a call. Source: beyond the thesis.
+    Parameters
+    ----------
+    initial : float
+        Step size at t = 0, larger than 0.
+    steps : int
+        Number of steps, at least 1.
 
+    Returns
+    -------
+    callable
+        Takes t, returns the step size.
+
+    Examples
+    --------
     >>> [round(cosine_schedule(0.2, 100)(t), 3) for t in (0, 50, 100)]
     [0.2, 0.1, 0.0]
     """
@@ -22,11 +33,28 @@ def cosine_schedule(initial, steps):
 
 
 def step_decay(initial, factor, every):
-    """The step size t -> initial * factor^(t // every), as in the experiments of Section 6.5.2.
+    """The step size ``t -> initial * factor^(t // every)``.
 
-    initial, factor: larger than 0. every: at least 1. Returns a function. Raises ValueError for bad
-    arguments. Cost: O(1) a call. Source: thesis, Section 6.5.2.
+    Parameters
+    ----------
+    initial : float
+        Step size at t = 0, larger than 0.
+    factor : float
+        What it is multiplied by, larger than 0.
+    every : int
+        After how many steps, at least 1.
 
+    Returns
+    -------
+    callable
+        Takes t, returns the step size.
+
+    References
+    ----------
+    Section 6.5.2 of the thesis
+
+    Examples
+    --------
     >>> [step_decay(0.5, 0.25, 10)(t) for t in (0, 9, 10, 20)]
     [0.5, 0.5, 0.125, 0.03125]
     """
@@ -56,12 +84,17 @@ def _step_sizes(step_size):
 
 
 class Recorder:
-    """Calls `observe` on the state of a training at t = 0, at the times of `every`, at the end.
+    """Calls a function on the state of a training: at the start, on the way and at the end.
 
-    observe: None, or a function of the state that returns a dict of arrays or CPU tensors, with the
-    same names and shapes each time; they are copied. every: None, a number of steps, or a list of
-    the times. steps: at least 1. Raises ValueError for a bad `every`, and if `observe` returns
-    anything but a dict. Memory: all that was observed.
+    Parameters
+    ----------
+    observe : callable or None
+        Takes the state; returns a dict of arrays or CPU tensors, of the same names and shapes each
+        time, which are copied. None observes nothing.
+    every : int, list of int or None
+        Number of steps between two calls, or the times of the calls, at least 1; None for none.
+    steps : int
+        Number of steps of the training, at least 1.
     """
 
     def __init__(self, observe, every, steps):
@@ -81,7 +114,15 @@ class Recorder:
             self.records.append({name: np.asarray(a).copy() for name, a in observed.items()})
 
     def results(self):
-        """The times, and the arrays observed, stacked along a leading axis."""
+        """What was observed, and when.
+
+        Returns
+        -------
+        times : (k,) ndarray of int
+            Numbers of steps made.
+        observed : dict of ndarray
+            The arrays by name, stacked along a leading axis of length k.
+        """
         names = self.records[0] if self.records else ()
         observed = {name: np.array([a[name] for a in self.records]) for name in names}
         return np.array(self.times, dtype=int), observed

@@ -1,7 +1,7 @@
 """Gradient attacks on the margin of two-layer networks, Algorithm 5 of the thesis.
 
-An attack chooses u with ||u - x||_2 <= eps (the thesis writes nu). All functions broadcast: a batch
-of networks, of points, or of both.
+An attack chooses u with ``||u - x||_2 <= eps`` (the thesis writes nu). All functions broadcast: a
+batch of networks, of points, or of both.
 """
 
 from typing import NamedTuple
@@ -22,18 +22,48 @@ DESCENT = {"ce": lambda z: expit(-z), "reflected": expit, "margin": np.ones_like
 
 
 class Attack(NamedTuple):
-    """A perturbed point and the margin there."""
+    """A perturbed point and the margin there.
 
-    point: np.ndarray  # (..., d)
-    margin: np.ndarray  # (...)
+    Attributes
+    ----------
+    point : (..., d) ndarray
+        The point u, in the ball about x.
+    margin : (...) ndarray
+        Its margin.
+    """
+
+    point: np.ndarray
+    margin: np.ndarray
 
 
 def project(u, x, eps):
-    """The point nearest to u (..., d) in the ball of radius eps about x (..., d).
+    """The point nearest to u in the ball of radius eps about x.
 
-    u and x broadcast. eps: at least 0. Points of the ball come back to the bit.
-    Raises ValueError for bad arguments. Source: thesis, Section 6.2.
+    Parameters
+    ----------
+    u : (..., d) array_like
+        Points; those of the ball come back to the bit.
+    x : (..., d) array_like
+        Centers, d >= 1; they broadcast with u.
+    eps : float
+        Radius, at least 0.
 
+    Returns
+    -------
+    (..., d) ndarray
+        The nearest points.
+
+    Raises
+    ------
+    ValueError
+        If the distance of u and x is too large for a float.
+
+    References
+    ----------
+    :claim:`thesis/algorithm-5`
+
+    Examples
+    --------
     >>> project([3e200, 4e200], [0, 0], 5)
     array([3., 4.])
     """
@@ -53,7 +83,25 @@ def project(u, x, eps):
 def clean(network, x, y, eps):
     """The attack that leaves x as it is: adversarial training with it is plain training.
 
-    Arguments, result and errors as in `worst_case`. Cost: O(m d) a point.
+    Parameters
+    ----------
+    network : TwoLayerNetwork
+        One network, or a batch.
+    x : (..., d) array_like
+        Points; they broadcast with the network.
+    y : (...) array_like
+        Labels, -1 and 1.
+    eps : float
+        At least 0; it plays no part.
+
+    Returns
+    -------
+    Attack
+        The points x and their margins.
+
+    Notes
+    -----
+    Cost: ``O(m d)`` a point.
     """
     arguments.number("eps", eps, least=0)
     x, y = _points(network, x, y)
@@ -61,15 +109,44 @@ def clean(network, x, y, eps):
 
 
 def algorithm_5(network, x, y, eps, *, step_size, visits, loss="reflected"):
-    """Algorithm 5: projected gradient ascent on a loss of the margin, from x; best visited point.
+    """Projected gradient ascent on a loss of the margin, from x; the best visited point.
 
-    x: (..., d). y: (...), labels -1 and 1. eps: at least 0. step_size: at least 0, a number, an
-    array of the batch shape, or a function of t = 0, 1, ... giving one of these. visits: at least
-    1, the number T_atk of visited points, x included, so that there are visits - 1 updates. loss:
-    "reflected" as in the thesis, "ce" for the logistic loss, "margin" for minus the margin.
-    Returns an `Attack`: the visited point with the least margin, the first such one.
-    Raises ValueError for bad arguments. Cost: O(m d) a visit and point.
-    Source: thesis, Algorithm 5, line 3 (its text has another update).
+    Parameters
+    ----------
+    network : TwoLayerNetwork
+        One network, or a batch.
+    x : (..., d) array_like
+        Points; they broadcast with the network.
+    y : (...) array_like
+        Labels, -1 and 1.
+    eps : float
+        Radius of the ball, at least 0.
+    step_size : float, array_like or callable
+        Factor of the gradient, at least 0, a number or of the batch shape; or a function of
+        t = 0, ..., visits - 2 that returns it.
+    visits : int
+        Number T_atk of visited points, x included, at least 1: one more than updates.
+    loss : {"reflected", "ce", "margin"}, optional
+        What is ascended: the reflected loss, as in the thesis, the logistic one, or minus the
+        margin.
+
+    Returns
+    -------
+    Attack
+        The first of the visited points with the least margin.
+
+    Raises
+    ------
+    ValueError
+        If a margin or a step overflows.
+
+    Notes
+    -----
+    Cost: ``O(m d)`` a visit and point.
+
+    References
+    ----------
+    :claim:`thesis/algorithm-5`, line 3 (its text has another update)
     """
     best = None
     for visited in _visits(network, x, y, eps, step_size, visits, loss):
@@ -78,9 +155,40 @@ def algorithm_5(network, x, y, eps, *, step_size, visits, loss="reflected"):
 
 
 def pgd_path(network, x, y, eps, *, step_size, visits, loss="reflected"):
-    """All points that `pgd` visits: an `Attack` of points (visits, ..., d), margins (visits, ...).
+    """All points that `algorithm_5` visits.
 
-    Arguments, errors and cost as in `pgd`.
+    Parameters
+    ----------
+    network : TwoLayerNetwork
+        One network, or a batch.
+    x : (..., d) array_like
+        Points; they broadcast with the network.
+    y : (...) array_like
+        Labels, -1 and 1.
+    eps : float
+        Radius of the ball, at least 0.
+    step_size : float, array_like or callable
+        Factor of the gradient, at least 0, a number or of the batch shape; or a function of
+        t = 0, ..., visits - 2 that returns it.
+    visits : int
+        Number T_atk of visited points, x included, at least 1: one more than updates.
+    loss : {"reflected", "ce", "margin"}, optional
+        What is ascended: the reflected loss, as in the thesis, the logistic one, or minus the
+        margin.
+
+    Returns
+    -------
+    Attack
+        Points (visits, ..., d) and margins (visits, ...), in the order of the visits.
+
+    Raises
+    ------
+    ValueError
+        If a margin or a step overflows.
+
+    Notes
+    -----
+    Cost: ``O(m d)`` a visit and point.
     """
     points, margins = zip(*_visits(network, x, y, eps, step_size, visits, loss), strict=True)
     return Attack(np.stack(points), np.stack(margins))
@@ -99,14 +207,57 @@ def pgd_hidden(
     bias=0.0,
     offset=0.0,
 ):
-    """`pgd` run on the m hidden units: the same iterates u = x + W^T c, at O(m^2) a step.
+    """The attack of `algorithm_5` run on the m hidden units, whatever the dimension d.
 
-    One network, W (m, d), attacked at x (n, d) with labels y (n,). eps, step_size, visits,
-    loss: as in `pgd`. normalize: gradients of length 1. bias (m,) or a number, offset a
-    number: the network is a^T sigma(W u + bias) + offset.
-    Returns an `Attack`. Raises ValueError for bad arguments.
-    Cost: O(m^2 d + n m d) once, O(n m^2) a step, whatever d is. No box of pixels: clipping would
-    leave the row space of W. Beyond the thesis.
+    The same iterates ``u = x + W^T c``; the network may have biases,
+    ``a^T sigma(W u + bias) + offset``.
+
+    Parameters
+    ----------
+    network : TwoLayerNetwork
+        One network.
+    x : (n, d) array_like
+        Points.
+    y : (n,) array_like
+        Labels, -1 and 1.
+    eps : float
+        Radius of the ball, at least 0.
+    step_size : float, (n,) array_like or callable
+        Factor of the gradient, at least 0; or a function of t = 0, ..., visits - 2 that returns it.
+    visits : int
+        Number of visited points, x included, at least 1: one more than updates.
+    loss : {"reflected", "ce", "margin"}, optional
+        What is ascended: the reflected loss, as in the thesis, the logistic one, or minus the
+        margin.
+    normalize : bool, optional
+        Whether gradients get length 1.
+    bias : float or (m,) array_like, optional
+        Biases of the hidden units; 0 by default.
+    offset : float, optional
+        Bias of the output.
+
+    Returns
+    -------
+    Attack
+        The first of the visited points with the least margin.
+
+    Raises
+    ------
+    ValueError
+        If a margin overflows.
+
+    See Also
+    --------
+    algorithm_5 : The same in the space of the inputs.
+
+    Notes
+    -----
+    Cost: ``O(m^2 d + n m d)`` once, ``O(n m^2)`` a step. No box of pixels: clipping would leave the
+    row space of W.
+
+    References
+    ----------
+    :claim:`beyond/hidden-space-pgd`
     """
     if network.W.ndim > 2 or network.a.ndim > 1 or network.alpha.ndim:
         raise ValueError("network must be a single network, but it is a batch of them.")

@@ -15,36 +15,84 @@ from runproofs.training import Recorder
 
 
 class AdversarialTraining(NamedTuple):
-    """What `adversarial_training` and `mistake_driven_training` return."""
+    """What `adversarial_training` and `mistake_driven_training` return.
 
-    weights: np.ndarray  # (k, runs, m, d), after `times` rounds; W_1 first
-    margins: np.ndarray  # (rounds, runs), at the attacked points, before the step
-    indices: np.ndarray  # (rounds, runs), of the samples
-    times: np.ndarray  # (k,), numbers of rounds; 0, ..., rounds unless `every` says otherwise
+    Attributes
+    ----------
+    weights : (k, runs, m, d) ndarray
+        Weights that are kept, W_1 first.
+    margins : (rounds, runs) ndarray
+        Margins at the attacked points, before the step.
+    indices : (rounds, runs) ndarray
+        Indices of the samples.
+    times : (k,) ndarray
+        Numbers of rounds after which the weights are kept.
+    """
+
+    weights: np.ndarray
+    margins: np.ndarray
+    indices: np.ndarray
+    times: np.ndarray
 
     def networks(self, network):
-        """The kept iterates as one batch of networks, with the top layer and slope of `network`."""
+        """The kept iterates as one batch of networks.
+
+        Parameters
+        ----------
+        network : TwoLayerNetwork
+            The start of the training, which has the top layer and the slope.
+
+        Returns
+        -------
+        TwoLayerNetwork
+            The networks, of batch shape (k, runs).
+        """
         return TwoLayerNetwork(self.weights, network.a, network.alpha)
 
 
 def adversarial_training(network, X, Y, eps, *, rounds, step_size, attack, sample, every=1):
     """Algorithm 6: each round attacks one sample and takes a gradient step on its logistic loss.
 
-    W_{t+1} = W_t + step_size sigmoid(-z_t) y_t (a * sigma'(W_t u_t)) u_t^T, with z_t the margin at
-    the attacked point u_t, which counts as a constant.
-    network: the start W_1, one network or a batch (runs,) of them, with its fixed a and alpha.
-    X: (n, d), n at least 1. Y: (n,), labels -1 and 1. eps: at least 0. rounds: at least 1.
-    step_size: at least 0, a number or (runs,).
-    attack: called as attack(network, x, y, eps), with networks (runs, m, d), x (runs, d) and
-    y (runs,), returns an `Attack`; for example `worst_case`, `clean` or `attack_of_theorem_16`.
-    sample: a NumPy Generator, or a seed of one, which draws samples independently and determines
-    the result, or a function of the current networks that returns indices (runs,) of samples.
-    every: the weights are kept before the first round, after each `every` rounds (or after the
-    numbers of rounds that `every` lists), and after the last; None for the first and the last only.
-    Returns an `AdversarialTraining`. Raises ValueError for bad arguments.
-    Cost: O(m d) and one attack a round and run. Memory: 16 bytes for each number that is kept;
+    ``W_{t+1} = W_t + step_size sigmoid(-z_t) y_t (a * sigma'(W_t u_t)) u_t^T``, with z_t the margin
+    at the attacked point u_t, which counts as a constant.
+
+    Parameters
+    ----------
+    network : TwoLayerNetwork
+        Start W_1, one or a batch (runs,), with its fixed a and alpha.
+    X : (n, d) array_like
+        Inputs of the samples, n >= 1.
+    Y : (n,) array_like
+        Their labels, -1 and 1.
+    eps : float
+        Radius of the attack, at least 0.
+    rounds : int
+        Number of rounds, at least 1.
+    step_size : float or (runs,) array_like
+        Factor of the gradient, at least 0.
+    attack : callable
+        Called as ``attack(network, x, y, eps)``, with networks (runs, m, d), x (runs, d) and y
+        (runs,); returns an Attack. For example ``worst_case``, ``clean`` or `attack_of_theorem_16`.
+    sample : numpy.random.Generator, int or callable
+        Draws samples independently, or is the seed of what does; or a function of the current
+        networks that returns indices (runs,) of samples.
+    every : int, list of int or None, optional
+        Rounds between two weights that are kept, or their numbers of rounds; the first and the last
+        weights are always kept, and None keeps no others.
+
+    Returns
+    -------
+    AdversarialTraining
+        Weights, margins, samples and times.
+
+    Notes
+    -----
+    Cost: ``O(m d)`` and one attack a round and run. Memory: 16 bytes for each number that is kept;
     5000 rounds of 3 runs with m = 1000 and d = 20 take 5 GB, and 12 MB with every = 500.
-    Source: thesis, Algorithm 6.
+
+    References
+    ----------
+    :claim:`thesis/algorithm-6`
     """
     options = rounds, step_size, attack, sample, every
     return _train(network, X, Y, eps, *options, lambda z: expit(-z))
@@ -53,9 +101,46 @@ def adversarial_training(network, X, Y, eps, *, rounds, step_size, attack, sampl
 def mistake_driven_training(network, X, Y, eps, *, rounds, step_size, attack, sample, every=1):
     """Algorithm 6, but steps only when the attack reaches z_t <= 0, and then of weight 1.
 
-    W_{t+1} = W_t + step_size y_t (a * sigma'(W_t u_t)) u_t^T. Arguments, result, errors and cost as
-    in `adversarial_training`. Round t was an update iff margins[t] <= 0.
-    Source: beyond the thesis, Theorem 6.I.
+    ``W_{t+1} = W_t + step_size y_t (a * sigma'(W_t u_t)) u_t^T``; round t was an update iff
+    margins[t] <= 0.
+
+    Parameters
+    ----------
+    network : TwoLayerNetwork
+        Start W_1, one or a batch (runs,), with its fixed a and alpha.
+    X : (n, d) array_like
+        Inputs of the samples, n >= 1.
+    Y : (n,) array_like
+        Their labels, -1 and 1.
+    eps : float
+        Radius of the attack, at least 0.
+    rounds : int
+        Number of rounds, at least 1.
+    step_size : float or (runs,) array_like
+        Factor of the gradient, at least 0.
+    attack : callable
+        Called as ``attack(network, x, y, eps)``, with networks (runs, m, d), x (runs, d) and y
+        (runs,); returns an Attack. For example ``worst_case``, ``clean`` or
+        `attack_of_half_threshold`.
+    sample : numpy.random.Generator, int or callable
+        Draws samples independently, or is the seed of what does; or a function of the current
+        networks that returns indices (runs,) of samples.
+    every : int, list of int or None, optional
+        Rounds between two weights that are kept, or their numbers of rounds; the first and the last
+        weights are always kept, and None keeps no others.
+
+    Returns
+    -------
+    AdversarialTraining
+        Weights, margins, samples and times.
+
+    Notes
+    -----
+    Cost: ``O(m d)`` and one attack a round and run. Memory: 16 bytes for each number that is kept.
+
+    References
+    ----------
+    :claim:`beyond/robust-perceptron`
     """
     options = rounds, step_size, attack, sample, every
     return _train(network, X, Y, eps, *options, lambda z: z <= 0)
@@ -123,12 +208,29 @@ def _sampler(sample, n, runs):
 
 
 def attack_of_theorem_16(error):
-    """The attack of Theorem 16: Algorithm 5 with 1/eta = kappa^2 m ||W||_F^2 and
-    T >= 8 eps^2 / (eta error).
+    """The attack of Theorem 16: Algorithm 5 with its step size and number of visits.
 
-    error: the thesis' epsilon, larger than 0. Returns an attack for `adversarial_training`; kappa
-    is max |a_r|. In a batch every network gets the number of visits that the largest one needs.
-    Raises ValueError for another error. Cost: O(visits m d) a point.
+    ``1 / eta = kappa^2 m ||W||_F^2`` and ``T >= 8 eps^2 / (eta error)``, with
+    ``kappa = max |a_r|``.
+
+    Parameters
+    ----------
+    error : float
+        The thesis' epsilon, larger than 0.
+
+    Returns
+    -------
+    callable
+        An attack for `adversarial_training`; in a batch every network gets the visits that the
+        largest one needs.
+
+    Notes
+    -----
+    Cost: ``O(T m d)`` a point.
+
+    References
+    ----------
+    :claim:`thesis/theorem-16`, :claim:`thesis/lemma-18`
     """
     error = arguments.number("error", error, above=0)
 
@@ -144,11 +246,27 @@ def attack_of_theorem_16(error):
 
 
 def attack_of_half_threshold(b0):
-    """The attack of Theorem 6.J beyond the thesis: descent on the margin, T = ceil((b0-1+alpha)^-2)
-    points, step eps / (L sqrt(T)); it finds a flip in every ball whose level exceeds b0.
+    """Descent on the margin that finds a flip in every ball whose level exceeds b0.
 
-    b0: larger than 1 - alpha. In a batch alpha is the least one. Returns an attack for
-    `adversarial_training`, which raises ValueError for a smaller b0. Cost: T gradients a point.
+    Algorithm 5 with ``T = ceil((b0 - 1 + alpha)^-2)`` points and steps ``eps / (L sqrt(T))``.
+
+    Parameters
+    ----------
+    b0 : float
+        Larger than 1 - alpha for the alpha of every network that is attacked.
+
+    Returns
+    -------
+    callable
+        An attack for `adversarial_training`; in a batch alpha is the least one.
+
+    Notes
+    -----
+    Cost: ``O(T m d)`` a point.
+
+    References
+    ----------
+    :claim:`beyond/pgd-half-threshold`, :claim:`beyond/end-to-end-cost`
     """
     b0 = arguments.number("b0", b0, above=0)
 

@@ -1,7 +1,7 @@
 """Exact worst cases: the least margin of a leaky-ReLU network over an l_2 ball, in closed form.
 
-On each cell of its arrangement of hyperplanes w_j^T u = 0 the margin is linear, so that its least
-value over the ball is attained at one of finitely many points that have formulas.
+On each cell of its arrangement of hyperplanes ``w_j^T u = 0`` the margin is linear, so that its
+least value over the ball is attained at one of finitely many points that have formulas.
 """
 
 from itertools import combinations, product
@@ -20,13 +20,37 @@ MOST_UNSTABLE = 12  # units: 531441 candidates, a second or two
 
 
 def worst_case(network, x, y, eps):
-    """A point of the ball of radius eps about x at which the margin is least, and that margin.
+    """A point of the ball of radius eps about x at which the margin is least.
 
-    network: a `TwoLayerNetwork`. x: (..., d). y: (...), labels -1 and 1. eps: at least 0, a number.
-    Returns an `Attack`, exact to rounding. Raises ValueError for bad arguments and, unless d = 2,
-    if more than 12 units can change sign in a ball (|w_j^T x| <= eps ||w_j||).
-    Cost: O(m log m) a ball in the plane, else as `worst_case_by_faces`.
-    Source: beyond the thesis, Theorems 6.B and 6.C.
+    Parameters
+    ----------
+    network : TwoLayerNetwork
+        One network, or a batch.
+    x : (..., d) array_like
+        Centers; they broadcast with the network.
+    y : (...) array_like
+        Labels, -1 and 1.
+    eps : float
+        Radius, at least 0.
+
+    Returns
+    -------
+    Attack
+        Point and margin, exact to rounding.
+
+    Raises
+    ------
+    ValueError
+        If more than 12 units can change sign in a ball (``|w_j^T x| <= eps ||w_j||``), unless d =
+        2.
+
+    Notes
+    -----
+    Cost: ``O(m log m)`` a ball in the plane, else that of `worst_case_by_faces`.
+
+    References
+    ----------
+    :claim:`beyond/exact-worst-case-plane`, :claim:`beyond/exact-worst-case-faces`
     """
     x, y, eps = _checked(network, x, y, eps)
     if network.W.shape[-1] == 2:
@@ -36,29 +60,91 @@ def worst_case(network, x, y, eps):
 
 
 def worst_case_by_faces(network, x, y, eps):
-    """`worst_case` in any dimension, by the 3^q patterns of signs and zeros of q unstable units.
+    """The worst case in any dimension, from ``3^q`` patterns of signs and zeros of q units.
 
-    Arguments and result as in `worst_case`. Raises ValueError for bad arguments and if q > 12 in
-    some ball. Cost: at most O(3^q (m + d) m) a ball, which are taken one by one.
-    Source: beyond the thesis, Theorem 6.C.
+    Parameters
+    ----------
+    network : TwoLayerNetwork
+        One network, or a batch.
+    x : (..., d) array_like
+        Centers; they broadcast with the network.
+    y : (...) array_like
+        Labels, -1 and 1.
+    eps : float
+        Radius, at least 0.
+
+    Returns
+    -------
+    Attack
+        Point and margin, exact to rounding.
+
+    Raises
+    ------
+    ValueError
+        If q > 12 units can change sign in a ball (``|w_j^T x| <= eps ||w_j||``).
+
+    See Also
+    --------
+    worst_case : Faster in the plane.
+
+    Notes
+    -----
+    Cost: at most ``O(3^q (m + d) m)`` a ball.
+
+    References
+    ----------
+    :claim:`beyond/exact-worst-case-faces`
     """
     return _faces(network, *_checked(network, x, y, eps))
 
 
 class PlaneCandidates(NamedTuple):
-    """Points of the discs among which a worst one is, by kind; where one is missing, x stands."""
+    """Points of the discs among which a worst one is, by kind; where one is missing, x stands.
 
-    centre: np.ndarray  # (..., 1, 2), x
-    origin: np.ndarray  # (..., 1, 2), if it lies in the disc
-    crossings: np.ndarray  # (..., 2m, 2), of the circle with the lines w_j^T u = 0
-    sectors: np.ndarray  # (..., 2m, 2), the linear optimum of each sector between the lines
+    Attributes
+    ----------
+    centre : (..., 1, 2) ndarray
+        The centers x.
+    origin : (..., 1, 2) ndarray
+        The origin, if it lies in the disc.
+    crossings : (..., 2m, 2) ndarray
+        Of the circle with the lines ``w_j^T u = 0``.
+    sectors : (..., 2m, 2) ndarray
+        The linear optimum of each sector between the lines.
+    """
+
+    centre: np.ndarray
+    origin: np.ndarray
+    crossings: np.ndarray
+    sectors: np.ndarray
 
 
 def plane_candidates(network, x, y, eps):
-    """The at most 4m + 2 candidates of `worst_case` in the plane.
+    """The at most 4m + 2 candidates for the worst case in the plane.
 
-    Arguments and errors as in `worst_case`, d = 2. Returns a `PlaneCandidates`.
-    Cost: O(m log m) a disc. Source: beyond the thesis, Theorem 6.B.
+    Parameters
+    ----------
+    network : TwoLayerNetwork
+        One network, or a batch, with d = 2.
+    x : (..., 2) array_like
+        Centers; they broadcast with the network.
+    y : (...) array_like
+        Labels, -1 and 1.
+    eps : float
+        Radius, at least 0.
+
+    Returns
+    -------
+    PlaneCandidates
+        The candidates of each disc.
+
+    Notes
+    -----
+    Cost: ``O(m log m)`` a disc.
+
+    References
+    ----------
+    :claim:`beyond/exact-worst-case-plane`
     """
     x, y, eps = _checked(network, x, y, eps)
     if network.W.shape[-1] != 2:
@@ -69,13 +155,38 @@ def plane_candidates(network, x, y, eps):
 
 
 def robust_error(network, X, Y, eps, beta=0):
-    """Robust error (6.1): the share of points with a negative margin somewhere in their ball.
+    """Robust error: the share of points whose margin can be below ``-beta ||W||_F`` in the ball.
 
-    X: (n, d), Y: (n,), n at least 1, equally likely. eps: at least 0. beta: at least 0; larger than
-    0 for the beta-robust error (6.3), the share with least margin below -beta ||W||_F. The
-    inequality is strict, and W = 0 has no error. Returns the batch shape of the networks. Raises
-    ValueError as `worst_case`. Cost: n times that of `worst_case`.
-    Source: thesis, (6.1) and (6.3), where the maximum is over attacks.
+    Parameters
+    ----------
+    network : TwoLayerNetwork
+        One network, or a batch; W = 0 has no error.
+    X : (n, d) array_like
+        Points, at least one, equally likely.
+    Y : (n,) array_like
+        Labels, -1 and 1.
+    eps : float
+        Radius, at least 0.
+    beta : float, optional
+        At least 0; 0, the default, gives (6.1) and else (6.3).
+
+    Returns
+    -------
+    (...) ndarray
+        The error of each network.
+
+    Raises
+    ------
+    ValueError
+        If more than 12 units can change sign in a ball, unless d = 2.
+
+    Notes
+    -----
+    Cost: n times that of `worst_case`.
+
+    References
+    ----------
+    :claim:`thesis/equation-6.1` and :claim:`thesis/equation-6.3`, where the maximum is over attacks
     """
     beta = arguments.number("beta", beta, least=0)
     X = arguments.points("X", X, network.W.shape[-1], axes=2)
@@ -88,11 +199,38 @@ def robust_error(network, X, Y, eps, beta=0):
 
 
 def level(network, x, y, eps):
-    """Level b = -(least margin) / (eps L): an attack exists iff b > 0, and the sharp theorems of
-    PGD need b > 1 - alpha.
+    """Level ``b = -(least margin) / (eps L)`` of an input: an attack exists iff b > 0.
 
-    Arguments, errors and cost as in `worst_case`; eps larger than 0, and ValueError if W or a is
-    zero. Returns the batch shape. Source: beyond the thesis, Section 0.
+    The sharp theorems of PGD need b > 1 - alpha.
+
+    Parameters
+    ----------
+    network : TwoLayerNetwork
+        One network, or a batch, with neither W = 0 nor a = 0.
+    x : (..., d) array_like
+        Centers; they broadcast with the network.
+    y : (...) array_like
+        Labels, -1 and 1.
+    eps : float
+        Radius, larger than 0.
+
+    Returns
+    -------
+    (...) ndarray
+        The level of each network and input.
+
+    Raises
+    ------
+    ValueError
+        If more than 12 units can change sign in a ball, unless d = 2.
+
+    Notes
+    -----
+    Cost: that of `worst_case`, and one SVD a network.
+
+    References
+    ----------
+    :claim:`beyond/pgd-half-threshold`
     """
     eps, L = arguments.number("eps", eps, above=0), lipschitz(network)
     if not np.all(L):

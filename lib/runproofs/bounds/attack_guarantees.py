@@ -1,8 +1,8 @@
 """The bounds of Chapter 6 on attacks as numbers: what PGD on a margin finds, and how soon.
 
-`eps` is the radius of the attack (the thesis' nu), `error` the thesis' epsilon, and A stands for
-kappa sqrt(m), or ||a||_2 where a top layer is arbitrary. In formulas eta is `step_size`, and T is
-the number of `visits`. All functions but `visits_at_level` broadcast, and none but that rounds.
+eps is the radius of the attack (the thesis' nu), error the thesis' epsilon, and A stands for
+``kappa sqrt(m)``, or ``||a||_2`` where a top layer is arbitrary. In formulas eta is step_size, and
+T is the number of visits. All functions but `visits_at_level` broadcast, and none but that rounds.
 """
 
 from fractions import Fraction
@@ -14,31 +14,82 @@ from runproofs import _arguments as arguments
 
 
 def beta_threshold(eps, alpha, A):
-    """The least beta for which Lemma 18 and Theorem 16 are stated, 2 eps (1 - alpha) A.
+    """The least beta of Lemma 18 and Theorem 16, ``2 eps (1 - alpha) A``.
 
-    Above half of it PGD on the margin finds a flip. eps, A: at least 0. alpha: in [0, 1]. Raises
-    ValueError for bad arguments. Source: thesis, Lemma 18; half of it, Theorem 6.E.
+    Above half of it PGD on the margin finds a flip.
+
+    Parameters
+    ----------
+    eps : float or array_like
+        Radius of the attack, at least 0.
+    alpha : float or array_like
+        Slope of the leaky ReLU, in [0, 1].
+    A : float or array_like
+        Norm of the top layer, at least 0.
+
+    Returns
+    -------
+    float or ndarray
+        The threshold.
+
+    References
+    ----------
+    :claim:`thesis/lemma-18`, :claim:`beyond/pgd-half-threshold`
     """
     eps, A = arguments.numbers("eps", eps, least=0), arguments.numbers("A", A, least=0)
     return 2 * eps * (1 - arguments.numbers("alpha", alpha, least=0, most=1)) * A
 
 
 def attack_step(A, norm):
-    """Largest step of Lemma 18, 1 / (A ||W||_F)^2 (or with the spectral norm of W).
+    """Largest step of Lemma 18, ``1 / (A ||W||)^2``.
 
-    A, norm: larger than 0. Raises ValueError for bad arguments.
+    Parameters
+    ----------
+    A : float or array_like
+        Norm of the top layer, larger than 0.
+    norm : float or array_like
+        Frobenius norm of W, or the spectral norm, larger than 0.
+
+    Returns
+    -------
+    float or ndarray
+        The step size.
+
+    References
+    ----------
+    :claim:`thesis/lemma-18`
     """
     return 1 / (arguments.numbers("A", A, above=0) * arguments.numbers("norm", norm, above=0)) ** 2
 
 
 def visits_at_level(b0, alpha):
-    """ceil((b0 - 1 + alpha)^-2): so many points are sure to hold a flip at every level above b0.
+    """Visits with which PGD on the margin finds a flip at every level above b0.
 
-    For PGD on the margin. b0: larger than 1 - alpha. alpha: in [0, 1]. Numbers are taken as they
-    read in decimals, and the rest is exact: .4 and .8 are two fifths and four fifths, and where
-    the power is an integer, it is the result. Raises ValueError for bad arguments.
-    Source: beyond the thesis, Theorems 6.E and 6.J.
+    ``ceil((b0 - 1 + alpha)^-2)``.
 
+    Parameters
+    ----------
+    b0 : float
+        Level, larger than 1 - alpha.
+    alpha : float
+        Slope of the leaky ReLU, in [0, 1].
+
+    Returns
+    -------
+    int
+        Number of visited points.
+
+    Notes
+    -----
+    Arguments are taken as they read in decimals, and the rest is exact: .4 and .8 are two fifths
+    and four fifths, and where the power is an integer, it is the result.
+
+    References
+    ----------
+    :claim:`beyond/pgd-half-threshold`, :claim:`beyond/end-to-end-cost`
+
+    Examples
+    --------
     >>> visits_at_level(0.4, 0.8)
     25
     """
@@ -52,11 +103,27 @@ def visits_at_level(b0, alpha):
 def flow_time(z, slope, loss="ce"):
     """Total step that gradient ascent needs to bring an affine margin from z down to 0.
 
-    z: 0 is the result where it is negative. slope: norm of the margin's gradient, larger than 0.
-    loss: "ce" gives (e^z + z - 1) / slope^2, below which no sequence of steps succeeds;
-    "reflected" gives (z + 1 - e^-z) / slope^2, from which on every one does.
-    Raises ValueError for bad arguments. Source: beyond the thesis, Proposition 6.N.
+    Parameters
+    ----------
+    z : float or array_like
+        Margin at the start; where it is negative, the result is 0.
+    slope : float or array_like
+        Norm of the gradient of the margin, larger than 0.
+    loss : {"ce", "reflected"}, optional
+        "ce" gives ``(e^z + z - 1) / slope^2``, below which no sequence of steps succeeds;
+        "reflected" gives ``(z + 1 - e^-z) / slope^2``, from which on every one does.
 
+    Returns
+    -------
+    float or ndarray
+        The sum of the step sizes.
+
+    References
+    ----------
+    :claim:`beyond/total-step-law`
+
+    Examples
+    --------
     >>> [round(float(flow_time(7, 1, loss)), 3) for loss in ("ce", "reflected")]
     [1102.633, 7.999]
     """

@@ -1,9 +1,9 @@
 """The bounds of Chapter 4 on the capacity of the class that dropout chooses, as numbers.
 
-A network with one output has sum_j |u_j| a(v_j) <= alpha, where a(v)^2 = E max(v^T x, 0)^2; in the
-class H_r of Theorem 13, alpha is sqrt(d_1 r). The law of the inputs has second moment C, and
-`beta` is its retentiveness; `norm` is ||X||_{C^dagger} from `mahalanobis_norm`. `constant` is the
-number in front, as printed unless another is given. All functions but the first broadcast.
+A network with one output has ``sum_j |u_j| a(v_j) <= alpha``, where
+``a(v)^2 = E max(v^T x, 0)^2``; in the class H_r of Theorem 13, alpha is ``sqrt(d_1 r)``. The law of
+the inputs has second moment C, and beta is its retentiveness; norm is ``||X||_{C^dagger}`` from
+`mahalanobis_norm`. All functions but that broadcast.
 """
 
 from math import e, sqrt
@@ -17,14 +17,36 @@ WEIGHTED_TRACE = sqrt(4 * (e + 1))  # K of Theorem 11; beyond the thesis, Propos
 
 
 def mahalanobis_norm(X, C):
-    """||X||_{C^dagger}, the root of sum_i x_i^T C^dagger x_i.
+    """Norm of a sample, ``||X||_{C^dagger} = (sum_i x_i^T C^dagger x_i)^{1/2}``.
 
-    X: (..., n, d), the inputs of a sample, any batch axes. C: (d, d), symmetric positive
-    semidefinite. Returns the batch shape, a scalar for one sample. Raises ValueError for bad
-    arguments, and for a point outside the range of C, where no bound holds; directions in which C
-    is below 1e-12 of its largest eigenvalue are outside. Cost: O(d^3), and O(nd^2) a sample.
-    Source: thesis, Section 4.3.
+    Parameters
+    ----------
+    X : (..., n, d) array_like
+        Inputs x_i of a sample, one a row, with any leading batch axes.
+    C : (d, d) array_like
+        Second moment of the inputs, symmetric positive semidefinite.
 
+    Returns
+    -------
+    (...) ndarray
+        The norm of each sample.
+
+    Raises
+    ------
+    ValueError
+        If a point is outside the range of C, where no bound holds; directions in which C is below
+        1e-12 of its largest eigenvalue are outside.
+
+    Notes
+    -----
+    Cost: ``O(d^3)``, and ``O(n d^2)`` a sample.
+
+    References
+    ----------
+    :claim:`thesis/remark-mahalanobis-scaling`
+
+    Examples
+    --------
     >>> float(mahalanobis_norm([[3, 0], [4, 0]], [[4, 0], [0, 0]]))
     2.5
     """
@@ -38,11 +60,32 @@ def mahalanobis_norm(X, C):
 
 
 def theorem_12(alpha, beta, n, norm, constant=2):
-    """constant alpha norm / (n sqrt(beta)), at least the complexity of the class on the sample.
+    """Upper bound on the complexity on a sample, ``constant alpha norm / (n sqrt(beta))``.
 
-    alpha, norm: at least 0. n, constant: larger than 0. beta: in (0, 1/2]. constant: 2 as printed,
-    or SHARPER. Raises ValueError for bad arguments.
+    Parameters
+    ----------
+    alpha : float or array_like
+        Size of the class, at least 0.
+    beta : float or array_like
+        Retentiveness, in (0, 1/2].
+    n : float or array_like
+        Size of the sample, larger than 0.
+    norm : float or array_like
+        Norm of the sample, at least 0.
+    constant : float or array_like, optional
+        Larger than 0; 2, as printed, by default. SHARPER is proved, too.
 
+    Returns
+    -------
+    float or ndarray
+        The bound.
+
+    References
+    ----------
+    :claim:`thesis/theorem-12`, :claim:`beyond/theorem-12-constant`
+
+    Examples
+    --------
     >>> float(theorem_12(3, 0.25, 10, 5))
     6.0
     """
@@ -51,19 +94,58 @@ def theorem_12(alpha, beta, n, norm, constant=2):
 
 
 def theorem_12_expected(alpha, beta, n, rank, constant=2):
-    """constant alpha sqrt(rank / (beta n)), at least the mean complexity on samples of size n.
+    """Upper bound on the mean complexity on samples of one size.
 
-    rank: of C, at least 0. The others, and errors, as in `theorem_12`.
+    ``constant alpha sqrt(rank / (beta n))``.
+
+    Parameters
+    ----------
+    alpha : float or array_like
+        Size of the class, at least 0.
+    beta : float or array_like
+        Retentiveness, in (0, 1/2].
+    n : float or array_like
+        Size of the sample, larger than 0.
+    rank : float or array_like
+        Rank of C, at least 0.
+    constant : float or array_like, optional
+        Larger than 0; 2, as printed, by default. SHARPER is proved, too.
+
+    Returns
+    -------
+    float or ndarray
+        The bound.
+
+    References
+    ----------
+    :claim:`thesis/theorem-12`, :claim:`beyond/theorem-12-constant`
     """
     n, rank = arguments.numbers("n", n, above=0), arguments.numbers("rank", rank, least=0)
     return theorem_12(alpha, beta, n, np.sqrt(n * rank), constant)
 
 
 def theorem_13(alpha, n, norm, constant=0.5):
-    """constant alpha norm / n, at most the complexity of the class on the sample.
+    """Lower bound on the complexity on a sample, ``constant alpha norm / n``.
 
-    constant: 1/2, beyond the thesis (Proposition 4.G; the thesis leaves it open).
-    Arguments and errors as in `theorem_12`.
+    Parameters
+    ----------
+    alpha : float or array_like
+        Size of the class, at least 0.
+    n : float or array_like
+        Size of the sample, larger than 0.
+    norm : float or array_like
+        Norm of the sample, at least 0.
+    constant : float or array_like, optional
+        Larger than 0; by default 1/2, which the thesis leaves open.
+
+    Returns
+    -------
+    float or ndarray
+        The bound.
+
+    References
+    ----------
+    :claim:`thesis/theorem-13`, :claim:`beyond/theorem-13-constant`
     """
     return _per_point(alpha, n, norm, constant)
 

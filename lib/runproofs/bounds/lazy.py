@@ -1,10 +1,10 @@
 """Constants and right-hand sides of Chapter 5: the guarantees for dropout in the lazy regime.
 
 Notation: q keep probability, gamma the margin of Assumption 2 (at most q / 2), eta = step_size,
-T steps, width m, inputs in R^d with |x| <= 1, radius c, l(z) = log_2(1 + e^-z) and Q = -l'. All
-functions broadcast over their arguments. T, m and d are numbers here, real ones too: the sizes
-that the theorems ask for exceed what runs. Hypotheses are the business of the caller, and the
-docstrings name them; the widths come from `theorem_14_width` and `mask_aware_width`.
+T steps, width m, inputs in R^d with ``|x| <= 1``, radius c, ``l(z) = log_2(1 + e^-z)`` and
+Q = -l'. All functions broadcast over their arguments. T, m and d are numbers here, real ones too:
+the sizes that the theorems ask for exceed what runs. Hypotheses are the business of the caller,
+and the docstrings name them; the widths come from `theorem_14_width` and `mask_aware_width`.
 """
 
 from typing import NamedTuple
@@ -23,12 +23,28 @@ PRINTED = 12.0, 6.0  # the constants of Theorem 15
 
 
 def kappa(step_size, N=1):
-    """2 - RHO N eta / ln 2, the coefficient of eta L_t in the one-step form of Proposition 5.E.
+    """Coefficient of ``eta L_t`` in the one-step form of Proposition 5.E, ``2 - RHO N eta / ln 2``.
 
-    step_size: larger than 0. N: the largest squared norm of a gradient of g_t, at least 0. The
-    proposition divides by kappa, and so it asks for a value above 0: step_size below 3.40 / N.
-    Raises ValueError for bad arguments. Source: beyond/sharper-regret; the thesis has 1 for it.
+    The proposition divides by it, and so it asks for a value above 0: eta below 3.40 / N.
 
+    Parameters
+    ----------
+    step_size : float or array_like
+        Larger than 0.
+    N : float or array_like, optional
+        Largest squared norm of a gradient of g_t, at least 0; 1 by default.
+
+    Returns
+    -------
+    float or ndarray
+        The coefficient; the thesis has 1 for it.
+
+    References
+    ----------
+    :claim:`beyond/sharper-regret`
+
+    Examples
+    --------
     >>> round(float(kappa(np.log(2))), 5)
     1.59274
     """
@@ -38,11 +54,28 @@ def kappa(step_size, N=1):
 
 
 def mu(step_size, N=1):
-    """1 + 2 RHO s / (4 ln 2 - s) with s = eta N: what a rival's loss costs in Proposition 5.E (b).
+    """What the loss of a rival costs in Proposition 5.E (b).
 
-    step_size, N: as in `kappa`, with step_size N below 4 ln 2. Raises ValueError for bad arguments.
-    Source: beyond/sharper-regret; the thesis has 2 for it.
+    ``1 + 2 RHO s / (4 ln 2 - s)`` with s = eta N.
 
+    Parameters
+    ----------
+    step_size : float or array_like
+        Larger than 0, with s below 4 ln 2.
+    N : float or array_like, optional
+        Largest squared norm of a gradient of g_t, at least 0; 1 by default.
+
+    Returns
+    -------
+    float or ndarray
+        The factor; the thesis has 2 for it.
+
+    References
+    ----------
+    :claim:`beyond/sharper-regret`
+
+    Examples
+    --------
     >>> round(float(mu(np.log(2))), 5)
     1.27151
     """
@@ -53,11 +86,28 @@ def mu(step_size, N=1):
 
 
 def start_radius(d, m):
-    """c = sqrt(d) + 2 sqrt(ln m) + 1: the rows of W_1 are within c - 1 with probability 1 - 1 / m.
+    """Radius of the projection, ``c = sqrt(d) + 2 sqrt(ln m) + 1``.
 
-    d, m: at least 1. Raises ValueError for smaller ones. Source: thesis, Section 5.3, without the
-    last term of its c, which no proof needs.
+    The rows of W_1 are within c - 1 with probability at least 1 - 1 / m.
 
+    Parameters
+    ----------
+    d : float or array_like
+        Number of inputs, at least 1.
+    m : float or array_like
+        Width, at least 1.
+
+    Returns
+    -------
+    float or ndarray
+        The radius, without the last term of the thesis' c, which no proof needs.
+
+    References
+    ----------
+    :claim:`thesis/remark-5.3-init-norm`
+
+    Examples
+    --------
     >>> float(start_radius(4, 1))
     3.0
     """
@@ -66,10 +116,30 @@ def start_radius(d, m):
 
 
 def delta_0(step_size, T, m, radius):
-    """1 / (4 eta c sqrt(m) T), the failure probability for which Theorem 14 fixes its lambda.
+    """Failure probability for which Theorem 14 fixes its lambda, ``1 / (4 eta c sqrt(m) T)``.
 
-    All arguments are larger than 0; ValueError otherwise. Source: thesis, proof of Theorem 14.
+    Parameters
+    ----------
+    step_size : float or array_like
+        Larger than 0.
+    T : float or array_like
+        Number of steps, larger than 0.
+    m : float or array_like
+        Width, larger than 0.
+    radius : float or array_like
+        Radius c, larger than 0.
 
+    Returns
+    -------
+    float or ndarray
+        The probability.
+
+    References
+    ----------
+    :claim:`thesis/theorem-14`
+
+    Examples
+    --------
     >>> float(delta_0(0.5, 10, 25, 2))
     0.005
     """
@@ -78,11 +148,30 @@ def delta_0(step_size, T, m, radius):
 
 
 def lemma_13_lambda(gamma, step_size, T, delta):
-    """lambda = (5 ln(2 eta T) + sqrt(44 ln(6 T / delta))) / gamma of Lemma 13.
+    """The lambda of Lemma 13, ``(5 ln(2 eta T) + sqrt(44 ln(6 T / delta))) / gamma``.
 
-    gamma, step_size, T, delta: larger than 0, with 6 T >= delta; ValueError otherwise. A bound
-    needs 2 eta T >= 1 as well: below, lambda can be 0 or negative. Source: thesis/lemma-13.
+    Parameters
+    ----------
+    gamma : float or array_like
+        Margin, larger than 0.
+    step_size : float or array_like
+        Larger than 0.
+    T : float or array_like
+        Number of steps, larger than 0.
+    delta : float or array_like
+        Failure probability, larger than 0 and at most 6 T.
 
+    Returns
+    -------
+    float or ndarray
+        The lambda; a bound needs ``2 eta T >= 1`` as well, below which it can be 0 or negative.
+
+    References
+    ----------
+    :claim:`thesis/lemma-13`
+
+    Examples
+    --------
     >>> lemma_13_lambda(0.5, 0.5, 1, 6 * np.exp(-11)).round(12).item()
     44.0
     """
@@ -93,12 +182,35 @@ def lemma_13_lambda(gamma, step_size, T, delta):
 
 
 def theorem_14_lambda(gamma, step_size, T, m, radius):
-    """lambda = (5 ln(2 eta T) + sqrt(44 ln(24 eta c sqrt(m) T^2))) / gamma of Theorem 14.
+    """The lambda of Theorem 14, that of Lemma 13 at `delta_0`.
 
-    Lemma 13 at delta = `delta_0`. radius: c, `start_radius(d, m)` in the thesis and sqrt(d) + 1 in
-    Theorem 5.I, which has no projection. Other arguments, range and errors as there. Source:
-    thesis/theorem-14, beyond/theorem-14-no-projection.
+    ``(5 ln(2 eta T) + sqrt(44 ln(24 eta c sqrt(m) T^2))) / gamma``.
 
+    Parameters
+    ----------
+    gamma : float or array_like
+        Margin, larger than 0.
+    step_size : float or array_like
+        Larger than 0.
+    T : float or array_like
+        Number of steps, larger than 0, with ``24 eta c sqrt(m) T^2 >= 1``.
+    m : float or array_like
+        Width, larger than 0.
+    radius : float or array_like
+        Radius c, larger than 0: that of `start_radius` in the thesis, and ``sqrt(d) + 1`` in
+        Theorem 5.I, which has no projection.
+
+    Returns
+    -------
+    float or ndarray
+        The lambda; a bound needs ``2 eta T >= 1`` as well, below which it can be 0 or negative.
+
+    References
+    ----------
+    :claim:`thesis/theorem-14`, :claim:`beyond/theorem-14-no-projection`
+
+    Examples
+    --------
     >>> (theorem_14_lambda(0.5, 0.5, 1, 1, np.exp(11) / 12)).round(12).item()
     44.0
     """
@@ -108,13 +220,37 @@ def theorem_14_lambda(gamma, step_size, T, m, radius):
 
 
 def theorem_14_width(gamma, step_size, T, d, *, projection=True):
-    """The smallest width m >= 1 with m >= 2401 gamma^-6 lambda^2; lambda grows with ln m.
+    """The smallest width of Theorem 14, the least m >= 1 with ``m >= 2401 gamma^-6 lambda^2``.
 
-    gamma, step_size larger than 0, 2 eta T >= 1, d >= 1; ValueError otherwise. projection: the c of
-    Theorem 14, else that of Theorem 5.I. The right side h(m) increases with m, so h(1), h(h(1)),
-    ... increase to its least fixed point; a real number. Every larger m is admitted, too. Source:
-    beyond/width-power-of-q.
+    Parameters
+    ----------
+    gamma : float or array_like
+        Margin, larger than 0.
+    step_size : float or array_like
+        Larger than 0.
+    T : float or array_like
+        Number of steps, with ``2 eta T >= 1``.
+    d : float or array_like
+        Number of inputs, at least 1.
+    projection : bool, optional
+        Whether c is that of Theorem 14, the default, or that of Theorem 5.I.
 
+    Returns
+    -------
+    float or ndarray
+        The width, a real number; every larger one is admitted, too.
+
+    Notes
+    -----
+    lambda grows with ln m. The right side h(m) increases with m, so that h(1), h(h(1)), ...
+    increase to its least fixed point.
+
+    References
+    ----------
+    :claim:`beyond/width-power-of-q`
+
+    Examples
+    --------
     >>> f"{theorem_14_width(0.5, np.log(2), 5.7e5, 1):.3g}"
     '7.64e+09'
     """
@@ -128,12 +264,33 @@ def theorem_14_width(gamma, step_size, T, d, *, projection=True):
 
 
 def theorem_14(lam, step_size, T, kappa=1):
-    """(2 lambda^2 + 1) / (kappa eta T): the average over t <= T of E[R(q W_t)] is at most this.
+    """Bound on the average of ``E[R(q W_t)]`` over t <= T, ``(2 lambda^2 + 1) / (kappa eta T)``.
 
-    lam: any real number. kappa: 1 in Theorem 14, `kappa(step_size)` in Theorems 5.I and 5.J. The
-    others are larger than 0; ValueError otherwise. A bound under the hypotheses of these theorems:
-    eta <= ln 2, 2 eta T >= 1, the margin and the width.
+    Parameters
+    ----------
+    lam : float or array_like
+        The lambda.
+    step_size : float or array_like
+        Larger than 0.
+    T : float or array_like
+        Number of steps, larger than 0.
+    kappa : float or array_like, optional
+        Larger than 0; 1, the default, in Theorem 14, and `kappa` of step_size in Theorems 5.I and
+        5.J.
 
+    Returns
+    -------
+    float or ndarray
+        A bound under the hypotheses of these theorems: ``eta <= ln 2``, ``2 eta T >= 1``, the
+        margin and the width.
+
+    References
+    ----------
+    :claim:`thesis/theorem-14`, :claim:`beyond/theorem-14-no-projection`,
+    :claim:`beyond/mask-aware-width`
+
+    Examples
+    --------
     >>> float(theorem_14(3, 0.5, 100))
     0.38
     """
@@ -143,15 +300,34 @@ def theorem_14(lam, step_size, T, kappa=1):
 
 
 def concentration(total, delta, *, largest=1 / LN2, inflation=SUPERMARTINGALE):
-    """inflation (X_1 + ... + X_t + M ln(1 / delta)) for 0 <= X_s <= M.
+    """Bound on a sum of conditional means from the sum of 0 <= X_s <= M, for all t at once.
 
-    With probability at least 1 - delta the sum of the conditional means of the X_s, each given
-    what came before it, stays below this for all t at once, if inflation is SUPERMARTINGALE or
-    larger; FREEDMAN, which is, follows from Freedman's inequality too, for one t.
-    total: at least 0. delta: larger than 0 and below 1, up to rounding. largest: M, larger than 0,
-    1 / ln 2 as for Q. Raises ValueError for bad arguments. Source: thesis/remark-5.4-martingale,
-    beyond/theorem-15-constants.
+    With probability at least 1 - delta the sum over s <= t of the means of the X_s, each given what
+    came before it, stays below ``inflation (X_1 + ... + X_t + M ln(1 / delta))``.
 
+    Parameters
+    ----------
+    total : float or array_like
+        Sum of the X_s, at least 0.
+    delta : float or array_like
+        Failure probability, in (0, 1).
+    largest : float or array_like, optional
+        M, larger than 0; 1 / ln 2, as for Q, by default.
+    inflation : float or array_like, optional
+        Larger than 0; a bound if it is at least SUPERMARTINGALE, the default. FREEDMAN is larger,
+        and follows from Freedman's inequality too, for one t.
+
+    Returns
+    -------
+    float or ndarray
+        The bound.
+
+    References
+    ----------
+    :claim:`thesis/remark-5.4-martingale`, :claim:`beyond/theorem-15-constants`
+
+    Examples
+    --------
     >>> float(concentration(3, np.exp(-2), largest=1, inflation=2).round(12))
     10.0
     """
@@ -163,11 +339,35 @@ def concentration(total, delta, *, largest=1 / LN2, inflation=SUPERMARTINGALE):
 def concentration_failure(p, delta, steps, *, inflation=SUPERMARTINGALE):
     """The probability that `concentration` fails at some t <= steps, exactly, for tossed coins.
 
-    X_s is 1 with probability p, else 0, independently, and it fails at t if t p exceeds it. p: in
-    [0, 1], of any shape. steps: a whole number, at least 1. Other arguments and errors as there.
-    Returns an array of the shape of p. Cost: O(steps^2) for each p, by the law of the number of
-    ones on the paths that have not failed so far. Source: beyond/theorem-15-constants.
+    X_s is 1 with probability p, else 0, independently, and it fails at t if t p exceeds it.
 
+    Parameters
+    ----------
+    p : float or array_like
+        Probability of a one, in [0, 1].
+    delta : float
+        Failure probability that is asked for, in (0, 1).
+    steps : int
+        Number of coins, at least 1.
+    inflation : float, optional
+        Larger than 0; SUPERMARTINGALE by default.
+
+    Returns
+    -------
+    float or ndarray
+        The probability for each p.
+
+    Notes
+    -----
+    Cost: ``O(steps^2)`` for each p, by the law of the number of ones on the paths that have not
+    failed so far.
+
+    References
+    ----------
+    :claim:`beyond/theorem-15-constants`
+
+    Examples
+    --------
     >>> float(concentration_failure(0.75, 0.9, 1))  # a zero is enough
     0.25
     """
@@ -188,9 +388,24 @@ def concentration_failure(p, delta, steps, *, inflation=SUPERMARTINGALE):
 def theorem_15_constants(inflation):
     """The two constants that `concentration` with this inflation gives in Theorem 15.
 
-    4 ln 2 inflation in front of lambda^2 / (eta T), 2 inflation in front of ln(1 / delta) / T.
-    Raises ValueError unless inflation is larger than 0. Source: beyond/theorem-15-constants.
+    Parameters
+    ----------
+    inflation : float or array_like
+        Larger than 0.
 
+    Returns
+    -------
+    first : float or ndarray
+        ``4 ln 2 inflation``, in front of ``lambda^2 / (eta T)``.
+    second : float or ndarray
+        ``2 inflation``, in front of ``ln(1 / delta) / T``.
+
+    References
+    ----------
+    :claim:`beyond/theorem-15-constants`
+
+    Examples
+    --------
     >>> [round(float(c), 4) for c in theorem_15_constants(SUPERMARTINGALE)]
     [4.3862, 3.164]
     """
@@ -199,12 +414,38 @@ def theorem_15_constants(inflation):
 
 
 def theorem_15(lam, step_size, T, delta, *, constants=PRINTED, kappa=1):
-    """C lambda^2 / (kappa eta T) + C' ln(1 / delta) / T: the average of R(W_t; B_t) is below it.
+    """Bound on the average of ``R(W_t; B_t)`` over t <= T.
 
-    constants: C, C', the thesis' 12 and 6 unless given, or of `theorem_15_constants`; with the
-    supermartingale's and kappa = `kappa(step_size)` the second bound of Theorems 5.I and 5.J.
-    Other arguments and errors as in `theorem_14` and `concentration`. Source: thesis/theorem-15.
+    ``C lambda^2 / (kappa eta T) + C' ln(1 / delta) / T``.
 
+    Parameters
+    ----------
+    lam : float or array_like
+        The lambda.
+    step_size : float or array_like
+        Larger than 0.
+    T : float or array_like
+        Number of steps, larger than 0.
+    delta : float or array_like
+        Failure probability, in (0, 1).
+    constants : (float, float), optional
+        C and C'; by default 12 and 6, as printed, or else from `theorem_15_constants`.
+    kappa : float or array_like, optional
+        Larger than 0, 1 by default. With `kappa` of step_size and the supermartingale's constants,
+        it is the second bound of Theorems 5.I and 5.J.
+
+    Returns
+    -------
+    float or ndarray
+        The bound.
+
+    References
+    ----------
+    :claim:`thesis/theorem-15`, :claim:`beyond/theorem-14-no-projection`,
+    :claim:`beyond/mask-aware-width`
+
+    Examples
+    --------
     >>> float(theorem_15(1, 0.5, 100, np.exp(-10)).round(12))
     0.84
     """
@@ -215,12 +456,31 @@ def theorem_15(lam, step_size, T, delta, *, constants=PRINTED, kappa=1):
 
 
 def certificate(total, T, delta):
-    """2 ln 2 / (1 - 1/e) (sum Q_t + ln(1 / delta) / ln 2) / T: Proposition 5.H, from the sum of Q.
+    """Bound on the average error of fresh sub-networks along a run, from the sum of the Q.
 
-    With probability at least 1 - delta, for all T at once, the average error of fresh sub-networks
-    along the run is at most this. total: sum over t <= T of Q_t(W_t), at least 0. Other arguments
-    and errors as in `concentration`. Source: beyond/unseen-subnetworks-certificate.
+    ``2 ln 2 / (1 - 1/e) (sum Q_t + ln(1 / delta) / ln 2) / T``, with probability at least 1 - delta
+    for all T at once.
 
+    Parameters
+    ----------
+    total : float or array_like
+        Sum over t <= T of the ``Q_t(W_t)``, at least 0.
+    T : float or array_like
+        Number of steps, larger than 0.
+    delta : float or array_like
+        Failure probability, in (0, 1).
+
+    Returns
+    -------
+    float or ndarray
+        The bound.
+
+    References
+    ----------
+    :claim:`beyond/unseen-subnetworks-certificate`
+
+    Examples
+    --------
     >>> round(float(certificate(10, 100, 0.05)), 4)
     0.3141
     """
@@ -228,10 +488,30 @@ def certificate(total, T, delta):
 
 
 def mistake_certificate(mistakes, T, delta):
-    """(K + ln(1 / delta)) / ((1 - 1/e) T): Proposition 5.H, from the number K of online mistakes.
+    """Bound on the average error of fresh sub-networks along a run, from the online mistakes.
 
-    mistakes: the number of t <= T with y_t g_t(W_t) <= 0. All else as in `certificate`.
+    ``(K + ln(1 / delta)) / ((1 - 1/e) T)``, with probability at least 1 - delta for all T at once.
 
+    Parameters
+    ----------
+    mistakes : float or array_like
+        Number K of t <= T with ``y_t g_t(W_t) <= 0``, at least 0.
+    T : float or array_like
+        Number of steps, larger than 0.
+    delta : float or array_like
+        Failure probability, in (0, 1).
+
+    Returns
+    -------
+    float or ndarray
+        The bound.
+
+    References
+    ----------
+    :claim:`beyond/unseen-subnetworks-certificate`
+
+    Examples
+    --------
     >>> round(float(mistake_certificate(10, 100, 0.05)), 4)
     0.2056
     """
@@ -239,9 +519,18 @@ def mistake_certificate(mistakes, T, delta):
 
 
 class MaskAware(NamedTuple):
-    """Theorem 5.J at one width: lambda, L, Lambda = max(lambda / g, 10 L), and the least width.
+    """Theorem 5.J at one width; see `mask_aware`.
 
-    width: 900 Lambda^4 / (lambda g)^2; the theorem applies if m is at least that.
+    Attributes
+    ----------
+    lam : float or ndarray
+        The lambda.
+    L : float or ndarray
+        The logarithm L.
+    Lambda : float or ndarray
+        ``max(lambda / g, 10 L)``.
+    width : float or ndarray
+        ``900 Lambda^4 / (lambda g)^2``; the theorem applies if m is at least that.
     """
 
     lam: np.ndarray
@@ -253,10 +542,32 @@ class MaskAware(NamedTuple):
 def mask_aware(g, step_size, T, d, m, *, keep):
     """The quantities of Theorem 5.J, whose width condition keeps track of the mask.
 
-    g: margin of the full features (q = 1), so that gamma = q g. keep: q, in (0, 1]. g, step_size:
-    than 0. d, m: at least 1. 2 eta T >= 1. Raises ValueError otherwise. Returns `MaskAware`; its
-    bounds are `theorem_14` and `theorem_15` at its lam and kappa. Source: beyond/mask-aware-width.
+    Parameters
+    ----------
+    g : float or array_like
+        Margin of the full features (q = 1), so that gamma = q g; larger than 0.
+    step_size : float or array_like
+        Larger than 0.
+    T : float or array_like
+        Number of steps, with ``2 eta T >= 1``.
+    d : float or array_like
+        Number of inputs, at least 1.
+    m : float or array_like
+        Width, at least 1.
+    keep : float or array_like
+        Probability q of keeping a unit, in (0, 1].
 
+    Returns
+    -------
+    MaskAware
+        The bounds are `theorem_14` and `theorem_15` at its lam and `kappa` of step_size.
+
+    References
+    ----------
+    :claim:`beyond/mask-aware-width`
+
+    Examples
+    --------
     >>> at = mask_aware(0.5, 0.5, 1, 1, np.exp(9), keep=1)
     >>> bool(at.Lambda == 10 * at.L), round(float(at.L), 3)
     (True, 17.659)
@@ -274,10 +585,32 @@ def mask_aware(g, step_size, T, d, m, *, keep):
 
 
 def mask_aware_width(g, step_size, T, d, *, keep):
-    """The smallest width m >= 1 that Theorem 5.J admits, by the iteration of `theorem_14_width`.
+    """The smallest width m >= 1 that Theorem 5.J admits.
 
-    Arguments and errors as in `mask_aware`. A real number; every larger m is admitted, too.
+    Parameters
+    ----------
+    g : float or array_like
+        Margin of the full features (q = 1), so that gamma = q g; larger than 0.
+    step_size : float or array_like
+        Larger than 0.
+    T : float or array_like
+        Number of steps, with ``2 eta T >= 1``.
+    d : float or array_like
+        Number of inputs, at least 1.
+    keep : float or array_like
+        Probability q of keeping a unit, in (0, 1].
 
+    Returns
+    -------
+    float or ndarray
+        The width, a real number; every larger one is admitted, too.
+
+    References
+    ----------
+    :claim:`beyond/mask-aware-width`
+
+    Examples
+    --------
     >>> f"{mask_aware_width(np.sqrt(2) / 4, np.log(2), 1e6, 2, keep=1):.3g}"
     '4.85e+10'
     """

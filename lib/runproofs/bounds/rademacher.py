@@ -19,10 +19,26 @@ MOST_SAMPLES, MOST_CORRELATIONS = 2**20, 2**26
 def all_samples(law, n):
     """All samples of size n from a law on N points, and their probabilities.
 
-    law: N probabilities, which sum to one. n: at least 1, with N^n at most 2^20. Returns indices
-    of points (N^n, n), the last one running fastest, and probabilities (N^n,), in Fractions if the
-    law is. Raises ValueError for bad arguments. Cost: O(n N^n).
+    Parameters
+    ----------
+    law : (N,) array_like
+        Probabilities of the points, which sum to one.
+    n : int
+        Size, at least 1, with ``N^n <= 2^20``.
 
+    Returns
+    -------
+    samples : (N^n, n) ndarray
+        Indices of points, the last one running fastest.
+    probabilities : (N^n,) ndarray
+        Probabilities of the samples, in Fractions if the law is.
+
+    Notes
+    -----
+    Cost: ``O(n N^n)``.
+
+    Examples
+    --------
     >>> from fractions import Fraction
     >>> samples, p = all_samples([Fraction(1, 3), Fraction(2, 3)], 2)
     >>> samples.tolist(), [str(x) for x in p]
@@ -44,13 +60,29 @@ def all_samples(law, n):
 
 
 def empirical_complexity(values):
-    """E_s max_f (1/n) sum_i s_i f(x_i) over all 2^n signs s; no absolute value.
+    """Empirical complexity ``E_s max_f (1/n) sum_i s_i f(x_i)`` over all signs; no absolute value.
 
-    values: f(x_i), one function a row, (..., M, n), n at most 20; leading axes are a batch. Returns
-    their shape, (...): floats, or Fractions for a table of dtype object. Raises ValueError for bad
-    arguments, and above 2^26 correlations in all, M 2^n a table. Cost: O(M n 2^n) a table. Source:
-    thesis, Section 1.1.1.
+    Parameters
+    ----------
+    values : (..., M, n) array_like
+        Values f(x_i), one function a row, n <= 20, with any leading batch axes; at most ``2^26``
+        correlations in all, ``M 2^n`` a table.
 
+    Returns
+    -------
+    (...) ndarray
+        The complexity of each table, in Fractions for integers and Fractions of dtype object.
+
+    Notes
+    -----
+    Cost: ``O(M n 2^n)`` a table.
+
+    References
+    ----------
+    :claim:`thesis/rademacher-complexity`
+
+    Examples
+    --------
     >>> empirical_complexity([[1, 0], [0, 1]])  # two functions, two points
     np.float64(0.25)
     """
@@ -68,12 +100,32 @@ def empirical_complexity(values):
 
 
 def expected_complexity(table, law, n):
-    """E_S of the empirical complexity over all samples S of size n.
+    """Mean of the empirical complexity over all samples of size n.
 
-    table: values of M functions at N points, (M, N). law, n: as in `all_samples`. Returns a float,
-    or a Fraction if table and law are exact. Raises ValueError for bad arguments. Cost:
-    O(M n (2N)^n). Source: thesis, Section 1.1.1.
+    Parameters
+    ----------
+    table : (M, N) array_like
+        Values of M functions at N points; at most ``2^26`` correlations in all, ``M 2^n`` a sample.
+    law : (N,) array_like
+        Probabilities of the points, which sum to one.
+    n : int
+        Size, at least 1, at most 20, with ``N^n <= 2^20``.
 
+    Returns
+    -------
+    float or Fraction
+        The complexity, a Fraction if table and law are exact.
+
+    Notes
+    -----
+    Cost: ``O(M n (2N)^n)``.
+
+    References
+    ----------
+    :claim:`thesis/rademacher-complexity`
+
+    Examples
+    --------
     >>> from fractions import Fraction
     >>> both = np.array([[0, 1], [1, 0], [0, 0], [1, 1]], dtype=object)
     >>> expected_complexity(both, [Fraction(1, 2)] * 2, 2)
@@ -91,10 +143,31 @@ def expected_complexity(table, law, n):
 def all_functions(N, n):
     """R_n of all functions from N equally likely points to [0, 1], or to {0, 1}.
 
-    N, n: at least 1. Returns N/(2n) E|Z|, where Z sums the signs of one point; numbers of draws of
-    that point that are 1e-20 times as likely as the likeliest one are left out. Raises ValueError
-    for bad arguments. Cost: O(n).
+    ``N/(2n) E|Z|``, where Z sums the signs of one point.
 
+    Parameters
+    ----------
+    N : int
+        Number of points, at least 1.
+    n : int
+        Size of the samples, at least 1.
+
+    Returns
+    -------
+    float
+        The complexity.
+
+    Notes
+    -----
+    Numbers of draws of a point that are 1e-20 times as likely as the likeliest one are left out.
+    Cost: ``O(n)``.
+
+    References
+    ----------
+    :claim:`thesis/rademacher-complexity`
+
+    Examples
+    --------
     >>> all_functions(2, 2)
     np.float64(0.375)
     """

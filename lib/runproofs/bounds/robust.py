@@ -1,9 +1,8 @@
 """The bounds of Chapter 6 on adversarial training as numbers: rounds and total cost.
 
-`error` is the thesis' epsilon, `eps` the radius of the attack (the thesis' nu), `start` the norm
-||W_1||_F, and A stands for kappa sqrt(m), or ||a||_2 where a top layer is arbitrary. In formulas
-eta is `step_size`, at most `setting.largest_step`, which is its default; T is the number of
-`rounds`. Bounds are numbers, not rounded up.
+error is the thesis' epsilon, eps the radius of the attack (the thesis' nu), start the norm
+``||W_1||_F``, and A stands for ``kappa sqrt(m)``, or ``||a||_2`` where a top layer is arbitrary. In
+formulas eta is step_size and T is the number of rounds. Bounds are numbers, not rounded up.
 """
 
 from dataclasses import astuple, dataclass
@@ -17,10 +16,25 @@ from runproofs import _arguments as arguments
 
 @dataclass(frozen=True)
 class Setting:
-    """What the bounds on training depend on; raises ValueError unless 0 <= eps < gamma <= R.
+    """What the bounds on training depend on.
 
-    R: bound of ||x||. gamma: margin of the data. eps: radius of the attack. alpha: in (0, 1].
-    A: norm of the top layer, kappa sqrt(m) in the thesis, where all |a_r| = kappa.
+    Attributes
+    ----------
+    R : float
+        Bound of ``||x||``, at least gamma.
+    gamma : float
+        Margin of the data, larger than eps.
+    eps : float
+        Radius of the attack, at least 0.
+    alpha : float
+        Slope of the leaky ReLU, in (0, 1].
+    A : float, optional
+        Norm of the top layer, larger than 0: ``kappa sqrt(m)`` in the thesis, where all
+        ``|a_r| = kappa``.
+
+    References
+    ----------
+    :claim:`thesis/assumption-3`
     """
 
     R: float
@@ -39,21 +53,38 @@ class Setting:
             raise ValueError(f"eps < gamma <= R and alpha <= 1 are needed, but it was {self}.")
 
     @property
-    def largest_step(self):
-        """1 / (A (R + eps))^2, the largest step of training, and the one of Theorem 16."""
+    def largest_step(self):  # numpydoc ignore=RT01
+        """Largest step of training, ``1 / (A (R + eps))^2``, and the one of Theorem 16."""
         return 1 / (self.A * (self.R + self.eps)) ** 2
 
     @property
-    def correlation(self):
-        """c = (gamma - eps) alpha A: each weight gradient has at least this along V_*."""
+    def correlation(self):  # numpydoc ignore=RT01
+        """Least product of a weight gradient with V_*, ``c = (gamma - eps) alpha A``."""
         return (self.gamma - self.eps) * self.alpha * self.A
 
 
 def rounds_lemma_19(setting, error, start, step_size=None):
-    """T_tr of Lemma 19, 4 (1 + start gamma alpha A error) / (eta c^2 error^2).
+    """Rounds T_tr of Lemma 19, ``4 (1 + start gamma alpha A error) / (eta c^2 error^2)``.
 
-    setting: a `Setting`. error: larger than 0. start: at least 0. step_size: larger than 0 and at
-    most `setting.largest_step`, its default. Raises ValueError for bad arguments.
+    Parameters
+    ----------
+    setting : Setting
+        Data, attack and network.
+    error : float
+        Error to reach, larger than 0.
+    start : float
+        Norm of the start, at least 0.
+    step_size : float, optional
+        Larger than 0 and at most the largest step of the setting, its default.
+
+    Returns
+    -------
+    float
+        The number of rounds.
+
+    References
+    ----------
+    :claim:`thesis/lemma-19`
     """
     error = arguments.number("error", error, above=0)
     start = arguments.number("start", start, least=0)
@@ -63,11 +94,30 @@ def rounds_lemma_19(setting, error, start, step_size=None):
 
 
 def rounds_theorem_16(setting, error, omega):
-    """T_tr of Theorem 16 for ||W_1||_F <= omega, at the largest step; as printed.
+    """Rounds T_tr of Theorem 16 for ``||W_1||_F <= omega``, at the largest step; as printed.
 
-    64 (R + eps)^2 (1 + omega gamma alpha A error) / ((gamma - eps)^2 alpha^2 error^2).
-    error: larger than 0. omega: at least 0. Raises ValueError for bad arguments.
+    ``64 (R + eps)^2 (1 + omega gamma alpha A error) / ((gamma - eps)^2 alpha^2 error^2)``.
 
+    Parameters
+    ----------
+    setting : Setting
+        Data, attack and network.
+    error : float
+        Error to reach, larger than 0.
+    omega : float
+        Bound on the norm of the start, at least 0.
+
+    Returns
+    -------
+    float
+        The number of rounds.
+
+    References
+    ----------
+    :claim:`thesis/theorem-16`
+
+    Examples
+    --------
     >>> round(rounds_theorem_16(Setting(R=1, gamma=0.5, eps=0, alpha=0.8), error=0.1, omega=1), 6)
     41600.0
     """
@@ -82,11 +132,28 @@ def rounds_theorem_16(setting, error, omega):
 
 
 def squared_norm_bound(start, step_size, rounds, constant=3):
-    """(6.7): ||W||_F^2 after that many rounds is at most start^2 + constant eta rounds.
+    """Bound on ``||W||_F^2`` after some rounds, ``start^2 + constant eta rounds``.
 
-    start, step_size, rounds: at least 0, numbers or arrays. constant: 3 as printed, or any number
-    from 0 on; max phi = 0.61184... is the least one that holds for every single step.
-    Raises ValueError for bad arguments.
+    Parameters
+    ----------
+    start : float or array_like
+        Norm of the start, at least 0.
+    step_size : float or array_like
+        At least 0.
+    rounds : float or array_like
+        Number of rounds, at least 0.
+    constant : float, optional
+        At least 0; 3, as printed, by default. The least one that holds for every single step is
+        0.61184..., the maximum of `growth`.
+
+    Returns
+    -------
+    float or ndarray
+        The bound.
+
+    References
+    ----------
+    :claim:`thesis/equation-6.7`
     """
     start = arguments.numbers("start", start, least=0)
     rounds = arguments.numbers("rounds", rounds, least=0)
@@ -96,18 +163,43 @@ def squared_norm_bound(start, step_size, rounds, constant=3):
 
 
 class TotalCost(NamedTuple):
-    """Attack steps of all rounds of Theorem 16, before rounding up, at A = 1."""
+    """Attack steps of all rounds of Theorem 16, before rounding up, at A = 1.
 
-    total: float  # 12 eps^2 T (T + 1) / ((R + eps)^2 error), T = T_tr
-    as_printed: float  # 12 eps^2 T^2 / ((R + eps)^2 error), which is smaller than the sum
-    bound: float  # 12 128^2 eps^2 (R + eps)^2 / ((gamma - eps)^4 alpha^4 error^5), as printed
+    Attributes
+    ----------
+    total : float
+        ``12 eps^2 T (T + 1) / ((R + eps)^2 error)`` with T = T_tr.
+    as_printed : float
+        ``12 eps^2 T^2 / ((R + eps)^2 error)``, which is smaller than the sum.
+    bound : float
+        ``12 128^2 eps^2 (R + eps)^2 / ((gamma - eps)^4 alpha^4 error^5)``, as printed.
+    """
+
+    total: float
+    as_printed: float
+    bound: float
 
 
 def total_cost(setting, error):
-    """The weight-independent bounds on all attack steps, for omega^2 = 3 / (R + eps)^2, A = 1.
+    """Bounds on all attack steps that do not depend on the weights.
 
-    error: larger than 0; the last bound needs error <= 1/2. Raises ValueError for bad arguments.
-    Source: thesis, Section 6.3, dependence on the norm.
+    For ``omega^2 = 3 / (R + eps)^2`` and A = 1.
+
+    Parameters
+    ----------
+    setting : Setting
+        Data, attack and network; its A is not used.
+    error : float
+        Error to reach, larger than 0; the last bound needs at most 1/2.
+
+    Returns
+    -------
+    TotalCost
+        The sum, and what is printed.
+
+    References
+    ----------
+    :claim:`thesis/remark-total-cost`
     """
     R, gamma, eps, alpha, _ = astuple(setting)
     T = rounds_theorem_16(Setting(R, gamma, eps, alpha), error, sqrt(3) / (R + eps))
@@ -120,21 +212,52 @@ def total_cost(setting, error):
 
 
 def growth(p):
-    """phi(p) = p^2 + 2 p ln((1 - p) / p): ||W||_F^2 grows by at most step phi(p_t) in round t.
+    """Growth phi of the weights: in round t ``||W||_F^2`` grows by at most ``eta phi(p_t)``.
 
-    p: in [0, 1], numbers or arrays, minus the derivative of the loss; the limits are 0 at 0 and
-    -inf at 1. Raises ValueError for bad arguments. Source: beyond the thesis, Theorem 6.H (a).
+    ``phi(p) = p^2 + 2 p ln((1 - p) / p)``.
+
+    Parameters
+    ----------
+    p : float or array_like
+        Minus the derivative of the loss, in [0, 1].
+
+    Returns
+    -------
+    float or ndarray
+        The phi of each p; its limits, 0 and -inf, at 0 and 1.
+
+    References
+    ----------
+    :claim:`beyond/adversarial-training-rate`
     """
     p = arguments.numbers("p", p, least=0, most=1)
     return p**2 + 2 * (xlog1py(p, -p) - xlogy(p, p))
 
 
 def rounds_sharp(setting, error, start, step_size=None):
-    """T_eps = (phi(error) + 2 c start error) / (eta c^2 error^2): from it on the average of the
-    weights p_t is at most the error, along every path.
+    """Rounds from which on the average of the weights p_t is at most the error, along every path.
 
-    error: in (0, 1/2]. start, step_size and errors as in `rounds_lemma_19`.
-    Source: beyond the thesis, Theorem 6.H (c).
+    ``T_eps = (phi(error) + 2 c start error) / (eta c^2 error^2)``.
+
+    Parameters
+    ----------
+    setting : Setting
+        Data, attack and network.
+    error : float
+        Error to reach, in (0, 1/2].
+    start : float
+        Norm of the start, at least 0.
+    step_size : float, optional
+        Larger than 0 and at most the largest step of the setting, its default.
+
+    Returns
+    -------
+    float
+        The number of rounds.
+
+    References
+    ----------
+    :claim:`beyond/adversarial-training-rate`
     """
     error = arguments.number("error", error, above=0, most=0.5)
     start = arguments.number("start", start, least=0)
@@ -143,10 +266,27 @@ def rounds_sharp(setting, error, start, step_size=None):
 
 
 def mistakes(setting, start, step_size=None):
-    """N = (1 + 2 c start) / (eta c^2), the most updates that mistake-driven training ever makes.
+    """Most updates that mistake-driven training ever makes, ``N = (1 + 2 c start) / (eta c^2)``.
 
     N / error rounds bring the mean robust error of the iterates below the error.
-    start, step_size and errors as in `rounds_lemma_19`. Source: beyond the thesis, Theorem 6.I.
+
+    Parameters
+    ----------
+    setting : Setting
+        Data, attack and network.
+    start : float
+        Norm of the start, at least 0.
+    step_size : float, optional
+        Larger than 0 and at most the largest step of the setting, its default.
+
+    Returns
+    -------
+    float
+        The number of updates.
+
+    References
+    ----------
+    :claim:`beyond/robust-perceptron`
     """
     start = arguments.number("start", start, least=0)
     step_size, c = _step(setting, step_size), setting.correlation

@@ -1,6 +1,6 @@
 """Experiments: one definition, a quick scale for the page and the scale of the source, stored.
 
-An author writes the function of *one* setting; `over` names the settings that are swept:
+An author writes the function of *one* setting; ``over`` names the settings that are swept::
 
     @experiment(
         "figure-2-3",
@@ -12,13 +12,13 @@ An author writes the function of *one* setting; `over` names the settings that a
         ...
         return {"objective": objective}  # an array; the result has shape (lam, r, *objective.shape)
 
-`dropout_reaches_the_optimum()` runs the quick scale (SCALE=paper in the environment: the other);
-`.paper()` loads the stored run of the paper scale, which `make paper FIGURE=figure-2-3` makes.
+``dropout_reaches_the_optimum()`` runs the quick scale (SCALE=paper in the environment: the other);
+``.paper()`` loads the stored run of the paper scale, which ``make paper FIGURE=figure-2-3`` makes.
 
 A stored run carries the identity of the code that it reached. Where that code has changed since,
-the run is `stale()`, and `make test` fails, until `python -m booktools revalidate figure-2-3` has
-computed its first steps again and found them unchanged, which `identities.txt` notes beside the
-stored runs, or `make paper FIGURE=figure-2-3 FRESH=1` all of them.
+the run is ``stale()``, and ``make test`` fails, until ``python -m booktools revalidate figure-2-3``
+has computed its first steps again and found them unchanged, which ``identities.txt`` notes beside
+the stored runs, or ``make paper FIGURE=figure-2-3 FRESH=1`` all of them.
 """
 
 import inspect
@@ -51,13 +51,30 @@ _registry: dict[str, "Experiment"] = {}
 
 
 def registered() -> dict[str, "Experiment"]:
-    """The experiments of all modules imported so far, by name."""
+    """The experiments of all modules imported so far.
+
+    Returns
+    -------
+    dict of Experiment
+        By name, sorted.
+    """
     return dict(sorted(_registry.items()))
 
 
 def identities(folder: Path = RESULTS) -> dict[str, tuple[str, float]]:
-    """The stored runs that other code made than today's, each with the identity of today's code and
-    the share of the numbers that it was seen to make again: a line of `identities.txt`."""
+    """The stored runs that other code made than today's: the lines of ``identities.txt``.
+
+    Parameters
+    ----------
+    folder : Path, optional
+        Where the stored runs lie; by default that of the book.
+
+    Returns
+    -------
+    dict of (str, float)
+        By name, the identity of today's code and the share of the numbers that it was seen to make
+        again.
+    """
     path = folder / IDENTITIES
     lines = path.read_text("utf-8").splitlines() if path.exists() else []
     return {name: (code, float(share)) for name, code, share in map(str.split, lines)}
@@ -80,9 +97,24 @@ class _Progress(joblib.Parallel):
 def sweep(
     function: Callable, settings: Iterable[dict], n_jobs: int | None = None, title: str = ""
 ) -> list:
-    """[function(**s) for s in settings], in order, on any joblib backend, with a progress bar.
+    """``[function(**s) for s in settings]``, in order, with a progress bar.
 
-    n_jobs None means one job, or what an enclosing `joblib.parallel_config` says, backend included.
+    Parameters
+    ----------
+    function : callable
+        Takes the settings by name.
+    settings : iterable of dict
+        One entry a call.
+    n_jobs : int, optional
+        Calls at once; by default 1, or what an enclosing ``joblib.parallel_config`` says, backend
+        included.
+    title : str, optional
+        Stands before the bar.
+
+    Returns
+    -------
+    list
+        What the calls returned.
     """
     settings = list(settings)
     parallel = _Progress(n_jobs, len(settings), title)
@@ -128,7 +160,21 @@ def _assemble(parts: list[Result], shape: tuple[int, ...], identity: dict) -> Re
 
 
 class Experiment:
-    """A function of one setting with its two scales; made by the decorator `experiment`."""
+    """A function of one setting with its two scales; made by the decorator `experiment`.
+
+    Parameters
+    ----------
+    function : callable
+        Takes one setting; returns a dict of arrays.
+    name : str
+        Name of the file.
+    over : tuple of str
+        Settings that are swept.
+    scales : dict of dict
+        Settings of "quick" and of "paper".
+    not_run : str
+        Why no run of the paper scale is stored yet, or empty.
+    """
 
     def __init__(self, function, name, over, scales, not_run):
         update_wrapper(self, function)
@@ -136,7 +182,7 @@ class Experiment:
         self.not_run = not_run
 
     @property
-    def path(self) -> Path:
+    def path(self) -> Path:  # numpydoc ignore=RT01
         """Where the run of the paper scale is stored."""
         return RESULTS / f"{self.name}.npz"
 
@@ -144,7 +190,7 @@ class Experiment:
         """Run the quick scale, or the one that the environment variable SCALE names.
 
         `changes` replace settings of that scale; a changed run is not stored. The paper scale
-        unchanged is `reproduce()`. Raises ValueError for a setting the experiment does not have.
+        unchanged is `reproduce()`.
         """
         scale = os.environ.get("SCALE", "quick")
         if scale not in SCALES:
@@ -159,7 +205,18 @@ class Experiment:
         return self._run(self.scales[scale] | changes, folder=None)
 
     def paper(self) -> Result:
-        """The stored run of the paper scale; ResultError says how to compute what is not there."""
+        """The stored run of the paper scale.
+
+        Returns
+        -------
+        Result
+            The arrays, with their provenance.
+
+        Raises
+        ------
+        ResultError
+            If there is none that is valid; it says how to compute it.
+        """
         try:
             return load(self.path, **self._asked())
         except ResultError as error:
@@ -168,26 +225,60 @@ class Experiment:
             raise ResultError(message) from None
 
     def stale(self) -> bool:
-        """Whether the stored run was made by other code than it would be today."""
+        """Whether the stored run was made by other code than it would be today.
+
+        Returns
+        -------
+        bool
+            False too if today's code was seen to make it again.
+        """
         known = identities(self.path.parent)
         code = known[self.name][0] if self.name in known else self.paper().provenance.get("code")
         return code != provenance.identity(self.function)
 
     def stored(self) -> Result | None:
-        """The stored run of the paper scale, or None if there is none, or none that is valid."""
+        """The stored run of the paper scale, if it is valid.
+
+        Returns
+        -------
+        Result or None
+            None if there is none, or none that is valid.
+        """
         return load_if_valid(self.path, **self._asked())
 
     def reproduce(self) -> Result:
-        """The run of the paper scale: the stored one if valid, else a new one."""
+        """The run of the paper scale: the stored one if valid, else a new one.
+
+        Returns
+        -------
+        Result
+            The arrays, with their provenance.
+        """
         stored = self.stored()
         return self.compute() if stored is None else stored
 
     def compute(self, fresh: bool = False) -> Result:
         """Run the paper scale and store it.
 
+        Parameters
+        ----------
+        fresh : bool, optional
+            Do not resume an interrupted run.
+
+        Returns
+        -------
+        Result
+            The arrays, with their provenance.
+
+        Raises
+        ------
+        SystemExit
+            Without a clone of the book, which it is stored in.
+
+        Notes
+        -----
         Every finished setting is kept under .unfinished at once, so that an interrupted run resumes
-        at the next (unless fresh); what other code, versions or settings left there is refused.
-        Raises SystemExit without a clone of the book, which it is stored in.
+        at the next; what other code, versions or settings left there is refused.
         """
         demand_clone("A run at the paper scale, which is stored,")
         folder = results.UNFINISHED / self.name
@@ -201,9 +292,12 @@ class Experiment:
         return result
 
     def revalidated(self, share: float | None) -> None:
-        """Record that today's code makes this share of the stored numbers; None: all, being new.
+        """Record that today's code makes a share of the stored numbers again.
 
-        Whoever calls this has computed and compared them.
+        Parameters
+        ----------
+        share : float or None
+            The share, which whoever calls this has measured; None for all, the run being new.
         """
         known = identities(self.path.parent)
         known.pop(self.name, None)
@@ -255,13 +349,25 @@ def _plain(settings: dict) -> dict:
 def experiment(
     name: str, *, quick: dict, paper: dict, over: tuple[str, ...] = (), not_run: str = ""
 ) -> Callable:
-    """Decorator: make the function of one setting, f(..., seed) -> dict of arrays, an Experiment.
+    """Decorator: make the function of one setting, ``f(..., seed)``, an `Experiment`.
 
-    name: the file's name, lower-case words joined by hyphens ("figure-2-3"). quick, paper: the
-    settings of the two scales, the same names in both; `seed` may be among them and is 0 otherwise.
-    over: the names whose values are sequences to sweep; results get one leading axis for each, in
-    this order. Every setting gets the same seed. not_run: why no run of the paper scale is stored
-    yet; such an experiment runs only when it is named. Raises ValueError for names that do not fit.
+    Parameters
+    ----------
+    name : str
+        Name of the file: lower-case words joined by hyphens ("figure-2-3").
+    quick, paper : dict
+        Settings of the two scales, the same names in both; seed, the same for every setting, may be
+        among them and is 0 otherwise.
+    over : tuple of str, optional
+        Settings whose values are sequences to sweep; results get one leading axis for each, in this
+        order.
+    not_run : str, optional
+        Why no run of the paper scale is stored yet; such an experiment runs only when it is named.
+
+    Returns
+    -------
+    callable
+        Takes the function, which returns a dict of arrays; returns the `Experiment`.
     """
     if not re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", name):
         raise ValueError(f"name must be lower-case words joined by hyphens, but it was {name!r}.")

@@ -34,7 +34,7 @@ def figure_2_2(lam, M, starts, runs, steps, eta, seed=0):
     """Dropout trajectories u of the scalar autoencoder x -> u u^T x, from each of the starts.
 
     Returns "path" (starts, k, r), every 20th iterate of the first run; "tail" (starts, runs, r),
-    the mean of |u| over the last half; "untied", the largest |U - V| at the end.
+    the mean of ``|u|`` over the last half; "untied", the largest ``|U - V|`` at the end.
     """
     start = torch.tensor(starts, dtype=torch.float64).repeat_interleave(runs, 0)[:, None, :]
     trained = shallow_training.train_linear(

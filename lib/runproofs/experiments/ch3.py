@@ -89,7 +89,7 @@ def figure_3_2(run, theta, widths, rank, noise, steps, eta, batch, seed=0):
     """Dropout SGD (float32) at every rate, from one start.
 
     Returns, for each rate, the final "singular_values" of the map, the final "objective" and "gaps"
-    r_1, ..., r_k, evaluated exactly; and at "times" the "risks" ||map - N||^2 and the "ranks".
+    r_1, ..., r_k, evaluated exactly; and at "times" the "risks" ``||map - N||^2`` and the "ranks".
     """
     return _spectra(run, theta, widths, rank, noise, steps, eta, seed, batch)
 

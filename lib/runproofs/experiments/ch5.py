@@ -24,19 +24,39 @@ MEMORY = 2**25  # activations of the wide layer at once
 
 
 class Network(NamedTuple):
-    """Tensors; a row of each of `wide` belongs to a unit of the wide layer."""
+    """A convolutional network with one wide layer.
 
-    body: tuple  # weights and biases of the two convolutions and of the first dense layer
-    wide: tuple  # W (m, 64), b (m,), and the output weights A^T (m, 10)
-    beta: torch.Tensor  # (10,)
+    Attributes
+    ----------
+    body : tuple of Tensor
+        Weights and biases of the two convolutions and of the first dense layer.
+    wide : tuple of Tensor
+        W (m, 64), b (m,) and the output weights ``A^T`` (m, 10): a row of each belongs to a unit.
+    beta : (10,) Tensor
+        Biases of the output.
+    """
+
+    body: tuple
+    wide: tuple
+    beta: torch.Tensor
 
 
 class Trained(NamedTuple):
-    """What `train` returns."""
+    """What `train` returns.
+
+    Attributes
+    ----------
+    network : Network
+        The network after the last step.
+    times : (T,) ndarray
+        Numbers of steps after which observe was called.
+    observed : dict of ndarray
+        Its results by name, each with a leading axis of length T.
+    """
 
     network: Network
-    times: np.ndarray  # (T,), the numbers of steps after which `observe` was called
-    observed: dict[str, np.ndarray]  # its results, each with a leading axis of length T
+    times: np.ndarray
+    observed: dict[str, np.ndarray]
 
 
 def samples(images, tested=None):

@@ -20,11 +20,21 @@ BLOCK = 20  # points along an edge of the blocks that the pruned search bounds t
 
 
 class Reading(NamedTuple):
-    """A loss, to be maximized, as a score that is cheaper and orders the points as it does."""
+    """A loss, to be maximized, as a score that is cheaper and orders the points as it does.
 
-    prepare: Callable  # increasing function of each logit, evaluated along the axes only
-    score: Callable  # of the three prepared logits
-    bound: Callable  # of the least and the largest prepared logits of a block: at least its scores
+    Attributes
+    ----------
+    prepare : callable
+        Increasing function of each logit, evaluated along the axes only.
+    score : callable
+        Takes the three prepared logits.
+    bound : callable
+        Takes the least and the largest prepared logits of a block; returns at least its scores.
+    """
+
+    prepare: Callable
+    score: Callable
+    bound: Callable
 
 
 def _falls_then_rises(prepare, score):
@@ -54,13 +64,27 @@ READINGS = {
 
 
 class TopK(NamedTuple):
-    """The best displacements, best first; equal scores in the order of the grid."""
+    """The best displacements, best first; equal scores in the order of the grid.
 
-    displacements: np.ndarray  # (k, 3)
-    scores: np.ndarray  # (k,)
-    flips: np.ndarray  # (k,) bool: which of them flip the label
-    visited: int  # points of the ball whose scores were computed
-    flips_in_ball: int | None  # all flips on the grid; None after the pruned search
+    Attributes
+    ----------
+    displacements : (k, 3) ndarray
+        The displacements.
+    scores : (k,) ndarray
+        Their scores.
+    flips : (k,) ndarray of bool
+        Which of them flip the label.
+    visited : int
+        Points of the ball whose scores were computed.
+    flips_in_ball : int or None
+        All flips on the grid; None after the pruned search.
+    """
+
+    displacements: np.ndarray
+    scores: np.ndarray
+    flips: np.ndarray
+    visited: int
+    flips_in_ball: int | None
 
 
 def axis(n=800, ends="closed"):

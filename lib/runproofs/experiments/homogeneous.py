@@ -1,8 +1,8 @@
 """The experiments of the slides on homogeneous networks: dropout finds the closed form.
 
 Dropout here looks at the whole matrix: a step is -(step size / 2) times the gradient of
-||Y - (1/theta) U diag(z) V^T||_F^2 with one mask z. The slides state the sizes, and of the first
-experiment the number of iterations; data, rates, starts and step sizes in the settings are ours.
+``||Y - (1/theta) U diag(z) V^T||_F^2`` with one mask z. The slides state the sizes, and of the
+first experiment the number of iterations; data, rates, starts and step sizes are ours.
 """
 
 import numpy as np
@@ -21,7 +21,7 @@ def factorize(Y, lam, U, V, method, *, steps, eta, decay, rng, times=(), observe
     """Train factors U (m, r), V (n, r) of Y (m, n) on the dropout objective; arrays stay.
 
     lam: (1 - theta) / theta, at least 0. method: "expected" descends on the expected loss
-    ||Y - U V^T||^2 + lam sum_i ||u_i||^2 ||v_i||^2, "dropout" on the loss of a new mask in each
+    ``||Y - U V^T||^2 + lam sum_i ||u_i||^2 ||v_i||^2``, "dropout" on the loss of a new mask in each
     step. Three controls: "half" is dropout at half of lam, "frozen" has one mask for ever, "none"
     keeps all columns. The step size is eta theta / (1 + t / decay); rng is a NumPy generator.
     Returns U, V, and the list of observe(U, V) after each of the numbers of steps in `times`.
@@ -125,7 +125,7 @@ def variable_size(rule, r, lambda_1, size, rank, noise, deviation, steps, eta, d
     """Dropout with r columns on a matrix of low rank plus noise, at a fixed or the adaptive rate.
 
     Returns the singular values of the product, "found" (size,); those of the minimizer of
-    ||Y - X||^2 + lambda_1 ||X||_*^2, "closed" (size,); the relative distances of the product
+    ``||Y - X||^2 + lambda_1 ||X||_*^2``, "closed" (size,); the relative distances of the product
     "to_closed" and "to_clean"; and "objective", over its minimum at that rate and size.
     """
     rng = np.random.default_rng(seed)
@@ -160,8 +160,8 @@ def equalization(r, lam, shape, decay_rate, steps, eta, decay, seed=0):
     """Dropout on a teacher with singular values exp(-decay_rate i), from its own SVD factors.
 
     This start fits as well as r columns can, and is far from equalized. Returns, at "times" (k,),
-    the "objective" (k,) over its minimum (over ||Y||^2 if lam = 0), and of the products
-    ||u_i|| ||v_i|| the "variance" (k,) and the coefficient of "variation" (k,).
+    the "objective" (k,) over its minimum (over ``||Y||^2`` if lam = 0), and of the products
+    ``||u_i|| ||v_i||`` the "variance" (k,) and the coefficient of "variation" (k,).
     """
     sigma = np.exp(-decay_rate * np.arange(min(shape)))
     Y = linalg.with_spectrum(*shape, sigma, seed)

@@ -1,16 +1,17 @@
 """The protocol of an experiment: what its source says of it, and what the stored run did.
 
-Beside a stored run `figure-2-3.npz` lies `figure-2-3.yml`, with some of the ROWS:
+Beside a stored run ``figure-2-3.npz`` lies ``figure-2-3.yml``, with some of the `ROWS`::
 
     of: thesis, Section 2.6
     data:
       source: a teacher of 120 by 80
       here: a teacher of {shape[0]} by {shape[1]}, singular values exp(−{decay} i)
 
-`source` is the one place where that fact is typed. `here` has no digit of its own: its numbers are
-the settings of the stored run, those in braces. Of a list {seed:count} is how many there are, and
-{times:last} the last. A second run of the same source says `like: figure-2-3` in place of `of`, and
-`here` only where other words are needed; its "ditto" repeats what the first one has.
+``source`` is the one place where that fact is typed. ``here`` has no digit of its own: its numbers
+are the settings of the stored run, those in braces. Of a list ``{seed:count}`` is how many there
+are, and ``{times:last}`` the last. A second run of the same source says ``like: figure-2-3`` in
+place of ``of``, and ``here`` only where other words are needed; its "ditto" repeats what the first
+one has.
 """
 
 import string
@@ -38,7 +39,18 @@ class _Filled(string.Formatter):
 
 
 def shown(value) -> str:
-    """A setting as the table has it; of a long list the first two values and the last."""
+    """A setting as the table has it.
+
+    Parameters
+    ----------
+    value : object
+        A number, a text, or a list of them.
+
+    Returns
+    -------
+    str
+        100,000 or 0.25; of a long list the first two values and the last.
+    """
     if isinstance(value, list):
         parts = value if len(value) <= FEW else [*value[:2], "…", value[-1]]
         return ", ".join(map(shown, parts))
@@ -48,11 +60,21 @@ def shown(value) -> str:
 
 
 class Protocol(NamedTuple):
-    """The table: under each name of `rows`, a text for each of the `columns`."""
+    """What a source says of experiments, and what was run, as a table.
+
+    Attributes
+    ----------
+    columns : list of str
+        Heads of the columns.
+    rows : dict of list of str
+        Under each name a text for each column.
+    folded : bool
+        Whether the table opens on a click, on a page that has no room for it.
+    """
 
     columns: list[str]
     rows: dict[str, list[str]]
-    folded: bool  # on a page that has no room for it
+    folded: bool
 
     def __repr__(self):
         return "\n".join(
@@ -81,10 +103,24 @@ class Protocol(NamedTuple):
 
 
 def protocol(*experiments: Experiment, folded: bool = False) -> Protocol:
-    """What a source says of these experiments, and how their stored runs were made.
+    """What a source says of experiments, and how their stored runs were made.
 
-    The facts of the source lie beside the first run; the others are `like` it. Raises ValueError
-    for one that is not, and for what is no row; ResultError for a run that is not stored.
+    Parameters
+    ----------
+    *experiments : Experiment
+        The first has the facts of the source beside it; the others are ``like`` it.
+    folded : bool, optional
+        Whether the table opens on a click; by default it is open.
+
+    Returns
+    -------
+    Protocol
+        The table.
+
+    Raises
+    ------
+    ResultError
+        If a run is not stored.
     """
     first, *others = experiments
     facts = _beside(first)

@@ -28,11 +28,24 @@ PACKAGES = ("runproofs", "numpy", "scikit-learn", "scipy", "torch")
 
 
 def identity(function: Callable) -> str:
-    """A digest of the code that `function` reaches, as a reader of the programs would see it.
+    """A digest of the code that a function reaches, as a reader of the programs would see it.
 
     That is its own module and all modules of the library that are imported from there, directly or
-    through others, less the MACHINERY of the book, which computes nothing. Comments,
-    docstrings and layout do not count. An import that only happens at run time is not seen.
+    through others, less the `MACHINERY` of the book, which computes nothing.
+
+    Parameters
+    ----------
+    function : callable
+        Defined in a file, or in a cell.
+
+    Returns
+    -------
+    str
+        SHA-256. Comments, docstrings and layout do not count.
+
+    Notes
+    -----
+    An import that only happens at run time is not seen.
     """
     start = function.__module__
     file = getattr(sys.modules.get(start), "__file__", None)
@@ -47,9 +60,21 @@ def identity(function: Callable) -> str:
 def reached(imported: Iterable[str], everything: bool = False) -> dict[str, str]:
     """The code of the modules of the library that are imported, directly or through others.
 
-    imported: names that may be modules. The code is a syntax tree, in which comments, docstrings
-    and layout do not count. everything: also the machinery, and the packages around each module,
-    which Python runs first. Cost: one parse of each module, then cached.
+    Parameters
+    ----------
+    imported : iterable of str
+        Names that may be modules.
+    everything : bool, optional
+        Also the `MACHINERY`, and the packages around each module, which Python runs first.
+
+    Returns
+    -------
+    dict of str
+        By name of the module, its syntax tree without docstrings.
+
+    Notes
+    -----
+    Cost: one parse of each module, then cached.
     """
     found, waiting, seen = {}, set(imported), set()
     while waiting:
@@ -71,7 +96,20 @@ def _read(text: str, package: str) -> tuple[str, frozenset[str]]:
 
 
 def imported_names(tree: ast.AST, package: str = "") -> Iterator[str]:
-    """Names that may be modules: in `from a import b`, both a and a.b."""
+    """Names that may be modules: in ``from a import b``, both a and a.b.
+
+    Parameters
+    ----------
+    tree : ast.AST
+        The code.
+    package : str, optional
+        Package that relative imports start from.
+
+    Yields
+    ------
+    str
+        A name.
+    """
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
@@ -115,7 +153,13 @@ def _canonical(node) -> str:
 
 
 def versions() -> dict[str, str]:
-    """The versions of Python and of the packages that compute, "" for one that is not there."""
+    """The versions of Python and of the packages that compute.
+
+    Returns
+    -------
+    dict of str
+        By name; "" for a package that is not there.
+    """
 
     def found(name):
         try:
@@ -127,7 +171,13 @@ def versions() -> dict[str, str]:
 
 
 def commit() -> str:
-    """The commit of the clone that the book lies in, "dirty" if the library differs; or ""."""
+    """The commit of the clone that the book lies in.
+
+    Returns
+    -------
+    str
+        Ends in "dirty" if the library differs; empty without a clone.
+    """
 
     def git(*command: str) -> str:
         ran = subprocess.run(
@@ -144,7 +194,13 @@ def commit() -> str:
 
 
 def machine() -> dict[str, str]:
-    """Device, processor, threads and system of this process."""
+    """Device, processor, threads and system of this process.
+
+    Returns
+    -------
+    dict of str
+        "machine" ("cpu" or "cuda"), "cpu", "threads" and "system".
+    """
     torch = sys.modules.get("torch")  # who has not loaded it has not computed with it
     threads = (
         torch.get_num_threads() if torch else os.environ.get("OMP_NUM_THREADS", os.cpu_count())
@@ -167,10 +223,18 @@ def _processor() -> str:
 
 
 def data_read(settings: dict) -> dict[str, str]:
-    """SHA-256 of each file that `images` or `ratings` stands for; `data` accepts no other.
+    """The files of data that a run with these settings reads.
 
-    The handwritten digits come with scikit-learn, whose version is recorded; what is invented has
-    no file.
+    Parameters
+    ----------
+    settings : dict
+        Of an experiment; its images or ratings may name files.
+
+    Returns
+    -------
+    dict of str
+        By file, its SHA-256; `runproofs.data` accepts no other. Neither the digits, which come with
+        scikit-learn, nor what is invented has a file.
     """
     known = {"images": ("mnist", "cifar-10"), "ratings": ("100k", "1m", "10m")}
     named = [settings[key] for key, names in known.items() if settings.get(key) in names]

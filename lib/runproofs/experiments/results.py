@@ -22,9 +22,14 @@ class ResultError(RuntimeError):
 
 
 class Result(dict):
-    """The arrays of a run by name; `.provenance` has its settings, versions, seconds, date ...
+    """The arrays of a run, by name.
 
-    Raises ValueError for what a file could not hold without pickle, or under a name that is taken.
+    Parameters
+    ----------
+    arrays : dict of array_like
+        Numbers or texts, which a file can hold without pickle; no name is one of `TAKEN`.
+    provenance : dict
+        Settings, versions, seconds, date and the like: the attribute of this name.
     """
 
     def __init__(self, arrays: dict, provenance: dict):
@@ -39,9 +44,15 @@ class Result(dict):
 
 
 def save(path: Path, result: Result) -> None:
-    """Write the result at once or not at all: no reader ever sees half a file.
+    """Write a result at once or not at all: no reader ever sees half a file.
 
-    Its provenance gets the SHA-256 of every array and its own, which `load` compares.
+    Parameters
+    ----------
+    path : Path
+        File to write.
+    result : Result
+        What is written; in the file its provenance has the SHA-256 of every array and its own,
+        which `load` compares.
     """
     for folder in (path.parent, UNFINISHED):
         folder.mkdir(parents=True, exist_ok=True)
@@ -58,11 +69,25 @@ def save(path: Path, result: Result) -> None:
 
 
 def load(path: Path, **expected) -> Result:
-    """Read a stored result, whole; `expected` are entries that its provenance must have.
+    """Read a stored result, whole.
 
-    Raises ResultError, in one sentence, when the file is missing, corrupt, of another format, when
-    an array or the provenance is not the one that was saved, or differs from what is expected.
-    Nothing is ever unpickled.
+    Parameters
+    ----------
+    path : Path
+        File to read; nothing is ever unpickled.
+    **expected
+        Entries that its provenance must have.
+
+    Returns
+    -------
+    Result
+        The arrays, with their provenance.
+
+    Raises
+    ------
+    ResultError
+        If the file is missing, corrupt or of another format, if an array or the provenance is not
+        the one that was saved, or differs from what is expected.
     """
     try:
         with np.load(path, allow_pickle=False) as file:
@@ -100,7 +125,20 @@ def _digests(arrays: dict[str, np.ndarray]) -> dict[str, str]:
 
 
 def load_if_valid(path: Path, **expected) -> Result | None:
-    """The stored result, or None; a file that is refused is named, for it will be computed anew."""
+    """Read a stored result, if it is valid; a file that is refused is named, since it is made anew.
+
+    Parameters
+    ----------
+    path : Path
+        File to read.
+    **expected
+        Entries that its provenance must have.
+
+    Returns
+    -------
+    Result or None
+        None if the file is missing or refused.
+    """
     if not path.exists():
         return None
     try:
@@ -111,5 +149,16 @@ def load_if_valid(path: Path, **expected) -> Result | None:
 
 
 def shown(path: Path) -> Path:
-    """The path as the reader knows it: from the root of the project."""
+    """The path as the reader knows it.
+
+    Parameters
+    ----------
+    path : Path
+        Any path.
+
+    Returns
+    -------
+    Path
+        From the root of the project, if it lies there.
+    """
     return path.relative_to(BOOK.parent) if path.is_relative_to(BOOK.parent) else path

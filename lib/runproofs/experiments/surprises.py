@@ -21,11 +21,21 @@ METHODS = ("dropout", "weight decay", "none", "weight decay, biases too")
 
 
 class Trained(NamedTuple):
-    """What `train` returns."""
+    """What `train` returns.
 
-    network: MultilayerNetwork  # the batch, after the last step
-    times: np.ndarray  # (T,), the numbers of steps after which `observe` was called
-    observed: dict[str, np.ndarray]  # its results, each with a leading axis of length T
+    Attributes
+    ----------
+    network : MultilayerNetwork
+        The batch, after the last step.
+    times : (T,) ndarray
+        Numbers of steps after which observe was called.
+    observed : dict of ndarray
+        Its results by name, each with a leading axis of length T.
+    """
+
+    network: MultilayerNetwork
+    times: np.ndarray
+    observed: dict[str, np.ndarray]
 
 
 def samples(N, K, rng, count):
@@ -51,7 +61,7 @@ def train(
     start, X, y, p, lam, bias_lam=0, *, steps, step_size, momentum, dampening, rng, every=None,
     observe=None,
 ):  # fmt: skip
-    """SGD on (D(W, x, R) - y)^2 + lam / 2 |W|^2 + bias_lam / 2 |b|^2, a batch of depth 2 at once.
+    """SGD on ``(D(W, x, R) - y)^2 + lam / 2 |W|^2 + bias_lam / 2 |b|^2``, networks of depth 2.
 
     start: the batch, with weights (..., n, K) and (..., 1, n) in float64. Each network has points
     X (..., N, K), labels y (..., N), a keep probability p (...) and penalties lam (...) of its

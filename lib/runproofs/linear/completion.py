@@ -1,18 +1,16 @@
 """Matrix completion with dropout, from ratings: objective, alternating least squares, capacity.
 
-n ratings (r_i, c_i, y_i) are noisy entries of a matrix (d2, d0) that U V^T shall complete, with
-U (d2, d1) and V (d0, d1). Training with dropout that drops each of the d1 columns with probability
-p minimizes (4.6) of the thesis, loss + lam R^, with lam = p / (1 - p) and
+The n ratings (r_i, c_i, y_i) are noisy entries of a matrix (d2, d0) that ``U V^T`` shall complete,
+with U (d2, d1) and V (d0, d1). Training with dropout that drops each of the d1 columns with
+probability p minimizes (4.6) of the thesis, ``loss + lam R^``, with ``lam = p / (1 - p)`` and::
 
     loss = (1/n) sum_i (y_i - sum_k U[r_i, k] V[c_i, k])^2,
     R^   = (1/n) sum_i sum_k U[r_i, k]^2 V[c_i, k]^2.
 
-If the pair (r, c) is drawn with probability p(r) q(c), the law, then R = E R^ is the regularizer
-that Theorem 11 bounds: sum_k (sum_r p(r) U[r, k]^2) (sum_c q(c) V[c, k]^2).
+If the pair (r, c) is drawn with probability p(r) q(c), the law, then ``R = E R^`` is the
+regularizer that Theorem 11 bounds::
 
-Everywhere `ratings` is the triple (r, c, y) of arrays (n,), n at least 1: whole numbers from 0 to
-d2 - 1 and from 0 to d0 - 1, and real numbers. A pair that occurs twice counts twice. And `law` is
-None for R^, or the pair (p, q) of arrays (d2,) and (d0,) for R: at least 0, each of sum 1.
+    R    = sum_k (sum_r p(r) U[r, k]^2) (sum_c q(c) V[c, k]^2).
 """
 
 from typing import NamedTuple
@@ -26,10 +24,24 @@ from runproofs.training import Recorder
 
 
 def rate(*, drop):
-    """lam = p / (1 - p), the weight of the regularizer if units are dropped with probability p.
+    """Weight ``lam = p / (1 - p)`` of the regularizer.
 
-    drop: in [0, 1). Raises ValueError for another p. Source: thesis, (4.2).
+    Parameters
+    ----------
+    drop : float
+        Probability p of dropping a column, in [0, 1).
 
+    Returns
+    -------
+    float
+        The weight.
+
+    References
+    ----------
+    :claim:`thesis/equation-4.2`
+
+    Examples
+    --------
     >>> rate(drop=0.2)
     0.25
     """
@@ -38,11 +50,32 @@ def rate(*, drop):
 
 
 def loss(U, V, ratings):
-    """Mean squared error of U V^T on the ratings.
+    """Mean squared error of ``U V^T`` on the ratings.
 
-    U: (d2, d1). V: (d0, d1). Returns a number. Raises ValueError for bad arguments.
-    Cost: O(n d1), time and memory. Source: thesis, (4.1).
+    Parameters
+    ----------
+    U : (d2, d1) array_like
+        Left factor.
+    V : (d0, d1) array_like
+        Right factor.
+    ratings : (r, c, y) of (n,) array_like
+        Rows from 0 to d2 - 1, columns from 0 to d0 - 1, and values; a pair twice counts twice.
 
+    Returns
+    -------
+    float
+        The error.
+
+    Notes
+    -----
+    Cost: ``O(n d1)``, time and memory.
+
+    References
+    ----------
+    :claim:`thesis/equation-4.1`
+
+    Examples
+    --------
     >>> loss([[1.0], [2.0]], [[3.0]], ([0, 1], [0, 0], [3.0, 5.0]))
     0.5
     """
@@ -51,21 +84,57 @@ def loss(U, V, ratings):
 
 
 def empirical_regularizer(U, V, ratings):
-    """R^ of the pairs that were rated, (1/n) sum_i sum_k U[r_i, k]^2 V[c_i, k]^2.
+    """Regularizer of the pairs that were rated, ``R^ = (1/n) sum_i sum_k U[r_i, k]^2 V[c_i, k]^2``.
 
-    U: (d2, d1). V: (d0, d1). Returns a number. Raises ValueError for bad arguments.
-    Cost: O(n d1), time and memory. Source: thesis, (4.6).
+    Parameters
+    ----------
+    U : (d2, d1) array_like
+        Left factor.
+    V : (d0, d1) array_like
+        Right factor.
+    ratings : (r, c, y) of (n,) array_like
+        Rows from 0 to d2 - 1, columns from 0 to d0 - 1, and values; a pair twice counts twice.
+
+    Returns
+    -------
+    float
+        The regularizer.
+
+    Notes
+    -----
+    Cost: ``O(n d1)``, time and memory.
+
+    References
+    ----------
+    :claim:`thesis/equation-4.6`
     """
     U, V, r, c, _ = _problem(U, V, ratings)
     return _empirical(U, V, r, c)
 
 
 def expected_regularizer(U, V, law):
-    """R of the law (p, q), the mean of R^: sum_k (p . U_k^2) (q . V_k^2).
+    """Mean of ``R^`` under a law, ``R = sum_k (sum_r p(r) U[r, k]^2) (sum_c q(c) V[c, k]^2)``.
 
-    U: (d2, d1). V: (d0, d1). Returns a number. Raises ValueError for bad arguments.
-    Cost: O((d2 + d0) d1). Source: thesis, Proposition 4.
+    Parameters
+    ----------
+    U : (d2, d1) array_like
+        Left factor.
+    V : (d0, d1) array_like
+        Right factor.
+    law : (p, q) of (d2,) and (d0,) array_like
+        Probabilities of the rows and of the columns, each of sum 1.
 
+    Returns
+    -------
+    float
+        The regularizer.
+
+    References
+    ----------
+    :claim:`thesis/proposition-4`
+
+    Examples
+    --------
     >>> expected_regularizer([[1.0], [3.0]], [[2.0]], ([0.5, 0.5], [1.0]))
     20.0
     """
@@ -74,10 +143,33 @@ def expected_regularizer(U, V, law):
 
 
 def objective(U, V, ratings, lam, law=None):
-    """loss + lam R^, which is the mean loss under dropout; or, with a law, loss + lam R.
+    """Mean loss under dropout, ``loss + lam R^``; or, with a law, ``loss + lam R``.
 
-    U: (d2, d1). V: (d0, d1). lam: at least 0. Returns a number. Raises ValueError for bad
-    arguments. Cost: O(n d1). Source: thesis, (4.6).
+    Parameters
+    ----------
+    U : (d2, d1) array_like
+        Left factor.
+    V : (d0, d1) array_like
+        Right factor.
+    ratings : (r, c, y) of (n,) array_like
+        Rows from 0 to d2 - 1, columns from 0 to d0 - 1, and values; a pair twice counts twice.
+    lam : float
+        Strength of the penalty, at least 0.
+    law : (p, q) of (d2,) and (d0,) array_like, optional
+        Probabilities of the rows and of the columns, each of sum 1; None for ``R^``.
+
+    Returns
+    -------
+    float
+        The objective.
+
+    Notes
+    -----
+    Cost: ``O(n d1)``, and ``O((d2 + d0) d1)`` with a law.
+
+    References
+    ----------
+    :claim:`thesis/equation-4.6`
     """
     U, V, r, c, y = _problem(U, V, ratings)
     lam = arguments.number("lam", lam, least=0)
@@ -87,10 +179,24 @@ def objective(U, V, ratings, lam, law=None):
 
 
 def frequencies(ratings, shape):
-    """The law (p, q) of the ratings: which share of them each row and each column has.
+    """Law (p, q) of the ratings: which share of them each row and each column has.
 
-    shape: (d2, d0). Returns p (d2,) and q (d0,). Raises ValueError for bad arguments. Cost: O(n).
+    Parameters
+    ----------
+    ratings : (r, c, y) of (n,) array_like
+        Rows from 0 to d2 - 1, columns from 0 to d0 - 1, and values; a pair twice counts twice.
+    shape : (int, int)
+        Numbers d2 of rows and d0 of columns.
 
+    Returns
+    -------
+    p : (d2,) ndarray
+        Shares of the rows.
+    q : (d0,) ndarray
+        Shares of the columns.
+
+    Examples
+    --------
     >>> p, q = frequencies(([0, 1, 1, 1], [0, 0, 1, 1], [1.0, 2.0, 3.0, 4.0]), (2, 3))
     >>> p.tolist(), q.tolist()
     ([0.25, 0.75], [0.5, 0.5, 0.0])
@@ -106,25 +212,65 @@ def frequencies(ratings, shape):
 
 
 class Completion(NamedTuple):
-    """What `als` returns."""
+    """Factors and course of `als`.
 
-    U: np.ndarray  # (d2, d1)
-    V: np.ndarray  # (d0, d1)
-    times: np.ndarray  # (k,), the numbers of sweeps after which `observe` was called
-    observed: dict[str, np.ndarray]  # its results, each with a leading axis of length k
+    Attributes
+    ----------
+    U : (d2, d1) ndarray
+        Left factor at the end.
+    V : (d0, d1) ndarray
+        Right factor at the end.
+    times : (k,) ndarray
+        Numbers of sweeps after which ``observe`` was called.
+    observed : dict of (k, ...) ndarray
+        Its results, each stacked along a leading axis.
+    """
+
+    U: np.ndarray
+    V: np.ndarray
+    times: np.ndarray
+    observed: dict[str, np.ndarray]
 
 
 def als(U, V, ratings, lam, *, sweeps, law=None, observe=None, every=1):
-    """Minimize `objective` exactly over U, then over V, and so on: alternating ridge regressions.
+    """Alternating least squares: minimize `objective` exactly over U, then over V, and so on.
 
-    U: (d2, d1), V: (d0, d1): where to start (a sweep first replaces U, so only V matters). lam:
-    at least 0. sweeps: at least 1. observe: called as observe(U, V) before the first sweep, after
-    each `every` sweeps and after the last; returns a dict of arrays. The objective never grows.
-    A row that was never rated becomes 0, which no rating contradicts; of several minimizers one
-    is taken. Returns a `Completion`. Raises ValueError for bad arguments.
-    Cost: O(n d1^2 + (d2 + d0) d1^3) a sweep, memory O(n + (d2 + d0) d1^2).
-    Source: Proposition 4.B of the book.
+    Parameters
+    ----------
+    U : (d2, d1) array_like
+        Left factor at the start, which the first sweep replaces without a look at it.
+    V : (d0, d1) array_like
+        Right factor at the start.
+    ratings : (r, c, y) of (n,) array_like
+        Rows from 0 to d2 - 1, columns from 0 to d0 - 1, and values; a pair twice counts twice.
+    lam : float
+        Strength of the penalty, at least 0.
+    sweeps : int
+        Number of sweeps, at least 1.
+    law : (p, q) of (d2,) and (d0,) array_like, optional
+        Probabilities of the rows and of the columns, each of sum 1; None for ``R^``.
+    observe : callable, optional
+        Called as ``observe(U, V)`` at the start, at the times of every, and at the end; returns a
+        dict of arrays.
+    every : int or list of int, optional
+        Number of sweeps between two calls, or the numbers of sweeps after which to call.
 
+    Returns
+    -------
+    Completion
+        Factors, and what was observed.
+
+    Notes
+    -----
+    Cost: ``O(n d1^2 + (d2 + d0) d1^3)`` a sweep, memory ``O(n + (d2 + d0) d1^2)``. The objective
+    never grows. A row that was never rated becomes 0; of several minimizers one is taken.
+
+    References
+    ----------
+    :claim:`beyond/dropout-als`
+
+    Examples
+    --------
     >>> step = als([[1.0]], [[2.0]], ([0], [0], [1.0]), 1.0, sweeps=1)
     >>> step.U.tolist(), step.V.tolist()  # U = 1 / ((1 + lam) 2), then V = 1 / ((1 + lam) U)
     ([[0.25]], [[2.0]])
@@ -151,11 +297,10 @@ def _grouped(r, c, y, d):
 
 
 def _minimize_rows(V, grouped, lam, p, q):
-    """The U that minimizes the objective for this V: a ridge regression for each of its rows.
-
-    Row r has the normal equations (G + lam diag(w)) u = b, where G is the Gram matrix of the rows
-    of V that it has rated and w is the diagonal of G (for R^) or n p(r) sum_c q(c) V[c]^2 (for R).
-    """
+    """The U that minimizes the objective for this V: a ridge regression for each of its rows."""
+    # Row r has the normal equations (G + lam diag(w)) u = b, where G is the Gram matrix of the rows
+    # of V that it has rated and w is the diagonal of G (for R^) or n p(r) sum_c q(c) V[c]^2
+    # (for R).
     begin, c, y = grouped
     d, d1 = len(begin) - 1, V.shape[1]
     G, b = np.zeros((d, d1, d1)), np.zeros((d, d1))
@@ -192,14 +337,40 @@ def _minimize_rows(V, grouped, lam, p, q):
 def trace_norm_complexity(p, q, n):
     """Rademacher complexity of the matrices whose weighted trace norm is at most 1, exactly.
 
-    The mean over n pairs (r, c) from the law p, q and n signs s of ||sum_i s_i B_i||_2 / n, where
-    B_i has the one entry (p(r) q(c))^{-1/2}: by duality the supremum over that ball. The ball of
-    Theorem 20 has radius sqrt(alpha), which is a factor. p: (d2,), q: (d0,), positive, each of sum
-    1. n: at least 1. Enumerates how often each pair may occur, signs counted; at most 10^6 ways.
-    Raises ValueError for bad arguments. Cost: with m = d2 d0 and s final ways, s spectral norms,
-    and sorting O(n s) numbers; s is about (2n)^m / (2 m!). Source: thesis, Theorem 20 and its
-    proof's source.
+    ``E ||sum_i s_i B_i||_2 / n`` over n pairs (r, c) from the law and n signs s, where B_i has the
+    one entry ``(p(r) q(c))^{-1/2}``: by duality the supremum over that ball.
 
+    Parameters
+    ----------
+    p : (d2,) array_like
+        Probabilities of the rows, above 0, of sum 1.
+    q : (d0,) array_like
+        Probabilities of the columns, above 0, of sum 1.
+    n : int
+        Number of pairs, at least 1.
+
+    Returns
+    -------
+    float
+        The complexity; times ``sqrt(alpha)`` it is that of Theorem 20.
+
+    Raises
+    ------
+    ValueError
+        If there are more than ``10^6`` ways how often each pair may occur, signs counted, or
+        ``(2 n + 1)^{d2 d0}`` reaches ``2^63``.
+
+    Notes
+    -----
+    Cost: s spectral norms, and sorting ``O(n s)`` numbers, for s ways; with ``m = d2 d0`` that is
+    about ``(2 n)^m / (2 m!)``.
+
+    References
+    ----------
+    :claim:`thesis/theorem-20`, :claim:`thesis/rademacher-complexity`
+
+    Examples
+    --------
     >>> round(trace_norm_complexity([0.5, 0.5], [0.5, 0.5], 2), 6)  # (1 + sqrt(2)) / 2
     1.207107
     """

@@ -1,6 +1,6 @@
 """Equalizers: orthogonal Q that give U Q columns of equal norm, and what it means to be equalized.
 
-Three routes to an equalizer: plane rotations (any U, or any symmetric G in place of U^T U), the
+Three routes to an equalizer: plane rotations (any U, or any symmetric G in place of ``U^T U``), the
 Fourier transform (U with orthogonal columns, any r) and Hadamard matrices (the same, r a power of
 two). The printed Algorithm 2 and the printed recursion of Remark 5 stand beside them.
 """
@@ -16,7 +16,15 @@ from runproofs.linalg import column_norms, nuclear_norm
 
 
 class Rotation(NamedTuple):
-    """The rotation of columns i and j to c x_i + s x_j and c x_j - s x_i, where c^2 + s^2 = 1."""
+    """The rotation of columns i and j to ``c x_i + s x_j`` and ``c x_j - s x_i``.
+
+    Attributes
+    ----------
+    i, j : int
+        Two different columns.
+    c, s : float
+        Cosine and sine, ``c^2 + s^2 = 1``.
+    """
 
     i: int
     j: int
@@ -25,12 +33,25 @@ class Rotation(NamedTuple):
 
 
 def plane_rotations(U):
-    """At most r - 1 plane rotations that, one after another, equalize the columns of U (d, r).
+    """At most r - 1 plane rotations that, one after another, equalize the columns of U.
 
-    Returns a list of `Rotation`, empty if U is equalized already; `rotate(U, rotations)` has
-    columns of squared norm ||U||_F^2 / r. Cost O(dr). Raises ValueError unless U is a finite
-    matrix. Source: thesis, Theorem 1, by a faster construction than Algorithm 2.
+    Parameters
+    ----------
+    U : (d, r) array_like
+        Matrix to equalize, of any rank and scale.
 
+    Returns
+    -------
+    list of Rotation
+        Empty if U is equalized already; ``rotate(U, rotations)`` has columns of squared norm
+        ``||U||_F^2 / r``.
+
+    References
+    ----------
+    :claim:`thesis/theorem-1`, :claim:`beyond/linear-time-equalizers`
+
+    Examples
+    --------
     >>> U = [[2.0, 0.0, 1.0]]
     >>> (rotate(U, plane_rotations(U)) ** 2).round(12).tolist()
     [[1.666666666667, 1.666666666667, 1.666666666667]]
@@ -40,10 +61,23 @@ def plane_rotations(U):
 
 
 def rotate(X, rotations):
-    """X Q (n, r) for the product Q of rotations of its r columns, in O(n) a rotation.
+    """``X Q`` for the product Q of plane rotations.
 
-    rotations: a list of (i, j, c, s), columns i != j and c^2 + s^2 = 1 up to 1e-10. Raises
-    ValueError unless X is a finite matrix that has these columns.
+    Parameters
+    ----------
+    X : (n, r) array_like
+        Matrix whose columns are rotated.
+    rotations : iterable of Rotation
+        Or of tuples (i, j, c, s), with columns i != j, and ``c^2 + s^2 = 1`` up to 1e-10.
+
+    Returns
+    -------
+    (n, r) ndarray
+        The rotated matrix.
+
+    Notes
+    -----
+    Cost: ``O(n)`` a rotation.
     """
     W = arguments.matrix("X", X).T.copy()
     r = len(W)
@@ -66,10 +100,25 @@ def rotate(X, rotations):
 
 
 def equalizer(U):
-    """An orthogonal Q (r, r) such that all columns of U Q have squared norm ||U||_F^2 / r.
+    """An orthogonal Q such that all columns of U Q have the squared norm ``||U||_F^2 / r``.
 
-    U (d, r) is any finite matrix (else ValueError), of any rank and any scale; Q is the identity if
-    U is equalized already. Cost O(dr + r^2), by plane rotations. Source: thesis, Theorem 1.
+    Parameters
+    ----------
+    U : (d, r) array_like
+        Matrix to equalize, of any rank and scale.
+
+    Returns
+    -------
+    (r, r) ndarray
+        The matrix Q, the identity if U is equalized already.
+
+    Notes
+    -----
+    Cost: ``O(d r + r^2)``, by plane rotations.
+
+    References
+    ----------
+    :claim:`thesis/theorem-1`, :claim:`beyond/linear-time-equalizers`
     """
     U = arguments.matrix("U", U)
     d, r = U.shape
@@ -87,13 +136,28 @@ def _scaled(U):
 
 
 def diagonal_rotations(G):
-    """At most r - 1 plane rotations that give the diagonal of R^T G R one value, tr(G) / r.
+    """At most r - 1 plane rotations that give the diagonal of ``R^T G R`` one value, ``tr(G) / r``.
 
-    G (r, r) is any symmetric matrix, indefinite ones included, else ValueError. Returns a list of
-    `Rotation`, empty if the diagonal is constant already; R is `rotate(I, rotations)`, and
-    `plane_rotations(U)` is the same for G = U^T U, which it doesn't form. Cost O(r^2).
-    Source: beyond the slides, Theorem H.H; classical.
+    Parameters
+    ----------
+    G : (r, r) array_like
+        Symmetric matrix, definite or not.
 
+    Returns
+    -------
+    list of Rotation
+        Empty if the diagonal is constant already; R is ``rotate(I, rotations)``.
+
+    See Also
+    --------
+    plane_rotations : The same for ``G = U^T U``, which it does not form.
+
+    References
+    ----------
+    :claim:`beyond/equalizer-plane-rotations`
+
+    Examples
+    --------
     >>> G = np.diag([3.0, 1.0, -1.0])
     >>> R = rotate(np.eye(3), diagonal_rotations(G))
     >>> np.abs(np.diag(R.T @ G @ R) - 1).max() < 1e-15
@@ -128,11 +192,9 @@ def _equalize_rows(W, d):
 
 
 def _even_out(excess, rounding, inner, turn, current):
-    """Plane rotations that bring every excess (a list) within rounding of 0; their list.
-
-    inner(i, j) is the entry of the Gram matrix, turn(i, j, c, s) carries a rotation out, and
-    current(j) is the excess of j after it.
-    """
+    """Plane rotations that bring every excess (a list) within rounding of 0; their list."""
+    # inner(i, j) is the entry of the Gram matrix, turn(i, j, c, s) carries a rotation out, and
+    # current(j) is the excess of j after it.
     above = [i for i, e in enumerate(excess) if e > rounding]
     below = [i for i, e in enumerate(excess) if e < -rounding]
     rotations = []
@@ -158,21 +220,59 @@ def _even_out(excess, rounding, inner, turn, current):
 
 
 def equalizer_fft(gram_diagonal):
-    """An orthogonal Q (r, r) that gives Q^T diag(gram_diagonal) Q a constant diagonal, for any r.
+    """An orthogonal Q that gives ``Q^T D Q`` a constant diagonal, for a diagonal D of any size.
 
-    gram_diagonal (r,) are the squared column norms of a matrix with orthogonal columns, or any
-    finite numbers (else ValueError). Q is the real discrete Fourier transform with the cosine and
-    the sine of each frequency rotated by one angle. Cost O(r^2 log r) for Q;
-    `equalize_fft` applies it without forming it. Source: thesis, Remark 5, extended to every r.
+    The real discrete Fourier transform, with the cosine and the sine of each frequency rotated by
+    one angle.
+
+    Parameters
+    ----------
+    gram_diagonal : (r,) array_like
+        Diagonal of D: squared norms of orthogonal columns, or any other numbers.
+
+    Returns
+    -------
+    (r, r) ndarray
+        The matrix Q.
+
+    See Also
+    --------
+    equalize_fft : Applies Q without forming it.
+
+    Notes
+    -----
+    Cost: ``O(r^2 log r)``.
+
+    References
+    ----------
+    :claim:`thesis/remark-5`, extended to every r; :claim:`beyond/linear-time-equalizers`
     """
     D = arguments.vector("gram_diagonal", gram_diagonal)
     return equalize_fft(np.eye(D.size), D)
 
 
 def equalize_fft(X, gram_diagonal):
-    """X Q (n, r) for Q = equalizer_fft(gram_diagonal), in O(n r log r) and without forming Q.
+    """``X Q`` for the orthogonal Q of `equalizer_fft`, which is not formed.
 
-    Raises ValueError unless gram_diagonal has r finite entries and X r columns of finite entries.
+    Parameters
+    ----------
+    X : (n, r) array_like
+        Matrix to multiply.
+    gram_diagonal : (r,) array_like
+        Squared norms of orthogonal columns, or any other numbers.
+
+    Returns
+    -------
+    (n, r) ndarray
+        The product.
+
+    Notes
+    -----
+    Cost: ``O(n r log r)``.
+
+    References
+    ----------
+    :claim:`beyond/linear-time-equalizers`
     """
     D = arguments.vector("gram_diagonal", gram_diagonal)
     r = D.size
@@ -195,11 +295,24 @@ def equalize_fft(X, gram_diagonal):
 
 
 def hadamard(k):
-    """Z_k, an orthogonal matrix with 2^(k-1) rows and entries +-2^(-(k-1)/2).
+    """An orthogonal Z_k that gives ``Z_k^T D Z_k`` a constant diagonal for every diagonal D.
 
-    Z_k^T D Z_k has a constant diagonal for every diagonal D. Raises ValueError unless k is an
-    integer from 1 to 13. Cost O(4^k). Source: thesis, Remark 5, with one factor for all levels.
+    Parameters
+    ----------
+    k : int
+        Level, from 1 to 13.
 
+    Returns
+    -------
+    (n, n) ndarray
+        Entries ``n^{-1/2}`` and ``-n^{-1/2}``, where ``n = 2^{k-1}``.
+
+    References
+    ----------
+    :claim:`thesis/remark-5`, with one factor for all levels
+
+    Examples
+    --------
     >>> (2 * hadamard(3)).astype(int).tolist()
     [[1, 1, 1, 1], [-1, 1, -1, 1], [-1, -1, 1, 1], [1, -1, -1, 1]]
     """
@@ -214,10 +327,29 @@ def _levels(k):
 
 
 def equalizer_as_printed(U):
-    """An orthogonal Q (r, r) such that U Q is equalized, by r eigendecompositions as printed.
+    """An orthogonal Q such that U Q is equalized, by r eigendecompositions as the thesis prints it.
 
-    U (d, r) is any finite matrix, else ValueError. Cost O(dr^2 + r^4): use `equalizer` instead.
-    Source: thesis, Algorithm 2.
+    Parameters
+    ----------
+    U : (d, r) array_like
+        Matrix to equalize, of any rank and scale.
+
+    Returns
+    -------
+    (r, r) ndarray
+        The matrix Q.
+
+    See Also
+    --------
+    equalizer : A faster one.
+
+    Notes
+    -----
+    Cost: ``O(d r^2 + r^4)``.
+
+    References
+    ----------
+    :claim:`thesis/algorithm-2`
     """
     U = _scaled(arguments.matrix("U", U))
     r = U.shape[1]
@@ -232,11 +364,26 @@ def equalizer_as_printed(U):
 
 
 def importance_scores(U, V):
-    """The products ||u_i|| ||v_i|| (..., r) of U (..., d2, r) and V (..., d0, r), of any scale.
+    """Importance score ``||u_i|| ||v_i||`` of each hidden unit, for factors of any scale.
 
-    NumPy arrays, or two torch tensors, which stay on their device; ValueError if their columns or
-    batch axes differ. Cost O((d2 + d0) r). Source: thesis, Section 2.6.
+    Parameters
+    ----------
+    U : (..., d2, r) array_like or Tensor
+        Output weights, a column u_i for each hidden unit, with any leading batch axes.
+    V : (..., d0, r) array_like or Tensor
+        Input weights, a Tensor if U is one.
 
+    Returns
+    -------
+    (..., r) ndarray or Tensor
+        The scores, on the device of the tensors.
+
+    References
+    ----------
+    Section 2.6 of the thesis
+
+    Examples
+    --------
     >>> importance_scores([[3, 0], [4, 1e200]], [[1, 2e-200]]).tolist()
     [5.0, 2.0]
     """
@@ -256,15 +403,35 @@ def importance_scores(U, V):
 
 
 def is_equalized(U, V=None, tol=1e-9):
-    """Whether U, or the pair (U, V), is equalized up to the relative tolerance tol.
+    """Whether U, or the pair (U, V), is equalized.
 
-    One factor U (d, r): ||u_i||^2 = ||U||_F^2 / r for all i (thesis, Definition 1). A pair, with
-    V (d0, r): ||u_i|| ||v_i|| = ||U V^T||_* / r for all i (thesis, Definition 2); equal products
-    are not enough. U and V may be of any scale, and of another one in every column. tol: at least
-    0, relative to the largest term on the left.
-    ValueError unless U and V are finite matrices with as many columns, and for a bad tol.
-    Cost O(dr), and for a pair O(d2 d0 (r + min(d2, d0))).
+    U: ``||u_i||^2 = ||U||_F^2 / r`` for every i. The pair: ``||u_i|| ||v_i|| = ||U V^T||_* / r``;
+    that these products are equal is not enough.
 
+    Parameters
+    ----------
+    U : (d2, r) array_like
+        Weights with columns u_i, of any scale.
+    V : (d0, r) array_like, optional
+        Input weights with columns v_i; None for U alone.
+    tol : float, optional
+        Tolerance, at least 0, relative to the largest term on the left.
+
+    Returns
+    -------
+    bool
+        Whether all r equations hold.
+
+    Notes
+    -----
+    Cost: ``O(d2 d0 (r + min(d2, d0)))`` for a pair.
+
+    References
+    ----------
+    :claim:`thesis/definition-1`, :claim:`thesis/definition-2`
+
+    Examples
+    --------
     >>> is_equalized([[1, 1], [1, -1]]), is_equalized([[1, 2]]), is_equalized([[1, 1]], [[1, -1]])
     (True, False, False)
     """

@@ -1,9 +1,13 @@
 """Matrix factorization with a product of norms, and what certifies its optimum.
 
-f(U, V) = 1/2 ||Y - U V^T||_F^2 + lam sum_i ||u_i|| ||v_i|| over factors with columns u_i, v_i. Over
-all numbers of columns its least value is that of 1/2 ||Y - X||_F^2 + lam ||X||_*, and one top
-singular pair of the residual says how far away it is, and where to go.
-Source: Haeffele and Vidal (2015), and the slides "Mathematics of Deep Learning".
+The objective of factors with columns u_i and v_i is::
+
+    f(U, V) = 1/2 ||Y - U V^T||_F^2 + lam sum_i ||u_i|| ||v_i||.
+
+Over all numbers of columns its least value is that of ``1/2 ||Y - X||_F^2 + lam ||X||_*``, and one
+top singular pair of the residual says how far away it is, and where to go. Source: Haeffele and
+Vidal, "Global Optimality in Tensor Factorization, Deep Learning, and Beyond", 2015, and the slides
+"Mathematics of Deep Learning".
 """
 
 from typing import NamedTuple
@@ -15,7 +19,17 @@ from runproofs.linalg import column_norms
 
 
 class Polar(NamedTuple):
-    """The largest value of u^T R v over unit vectors, with u (m,) and v (n,) that attain it."""
+    """A pair of vectors of length at most 1 and its ``u^T R v``; see `polar`.
+
+    Attributes
+    ----------
+    value : float
+        The number ``u^T R v``.
+    u : (m,) ndarray
+        Left vector.
+    v : (n,) ndarray
+        Right vector.
+    """
 
     value: float
     u: np.ndarray
@@ -23,7 +37,21 @@ class Polar(NamedTuple):
 
 
 class Growth(NamedTuple):
-    """What `grow` did: the factors at the end, and values, bounds, sizes, one entry a step."""
+    """The factors at the end of `grow`, and what was measured at the start and after each step.
+
+    Attributes
+    ----------
+    U : (m, r) ndarray
+        Left factor.
+    V : (n, r) ndarray
+        Right factor.
+    values : (k,) ndarray
+        Values of f.
+    bounds : (k,) ndarray
+        Values minus duality gaps, each a lower bound of f over all sizes.
+    sizes : (k,) ndarray
+        Numbers of columns.
+    """
 
     U: np.ndarray
     V: np.ndarray
@@ -33,10 +61,34 @@ class Growth(NamedTuple):
 
 
 def objective(U, V, Y, lam):
-    """1/2 ||Y - U V^T||_F^2 + lam sum_i ||u_i|| ||v_i||.
+    """The objective f, ``1/2 ||Y - U V^T||_F^2 + lam sum_i ||u_i|| ||v_i||``.
 
-    Y: (m, n). U: (m, r). V: (n, r). lam: at least 0. Raises ValueError otherwise. Cost: O(mnr).
+    Parameters
+    ----------
+    U : (m, r) array_like
+        Left factor, with columns u_i.
+    V : (n, r) array_like
+        Right factor, with columns v_i.
+    Y : (m, n) array_like
+        Matrix to approximate.
+    lam : float
+        Strength of the penalty, at least 0.
 
+    Returns
+    -------
+    float
+        The objective.
+
+    Notes
+    -----
+    Cost: ``O(m n r)``.
+
+    References
+    ----------
+    :claim:`vidal/mf-theorem-1`
+
+    Examples
+    --------
     >>> float(objective([[1.0]], [[1.0]], [[2.0]], 0.5))
     1.0
     """
@@ -45,12 +97,28 @@ def objective(U, V, Y, lam):
 
 
 def polar(R):
-    """The polar problem max u^T R v, ||u|| ||v|| <= 1, of a residual R (m, n): a `Polar`.
+    """Polar problem of a residual: the maximum of ``u^T R v`` over ``||u|| ||v|| <= 1``.
 
-    The value is the largest singular value of R, u and v are a pair that belongs to it; -value is
-    the least u^T G v for the gradient G = -R. Raises ValueError unless R is a finite matrix.
-    Cost: one SVD.
+    Parameters
+    ----------
+    R : (m, n) array_like
+        Residual.
 
+    Returns
+    -------
+    Polar
+        The largest singular value of R, and unit vectors u and v that belong to it.
+
+    Notes
+    -----
+    Cost: one SVD. Minus the value is the least ``u^T G v`` for the gradient ``G = -R``.
+
+    References
+    ----------
+    :claim:`vidal/polar-problem`
+
+    Examples
+    --------
     >>> polar([[0.0, 3.0], [1.0, 0.0]]).value
     3.0
     """
@@ -58,12 +126,37 @@ def polar(R):
 
 
 def duality_gap(Y, U, V, lam):
-    """A bound on f(U, V) minus the least value of f over all sizes: 0 only at an optimum.
+    """A bound on f(U, V) minus the least value of f over all sizes, zero only at an optimum.
 
-    It is 1/2 ||R||^2 + lam sum_i ||u_i|| ||v_i|| - s <R, Y> + 1/2 s^2 ||R||^2, R = Y - U V^T, for
-    the best s >= 0 with s sigma_1(R) <= lam. Arguments and errors as for `objective`.
-    Cost: O(mnr) and the singular values of R. Source: Theorem H.A of the book.
+    ``1/2 ||R||_F^2 + lam sum_i ||u_i|| ||v_i|| - s <R, Y> + 1/2 s^2 ||R||_F^2`` with
+    ``R = Y - U V^T``, for the best ``s >= 0`` with ``s sigma_1(R) <= lam``.
 
+    Parameters
+    ----------
+    Y : (m, n) array_like
+        Matrix to approximate.
+    U : (m, r) array_like
+        Left factor, with columns u_i.
+    V : (n, r) array_like
+        Right factor, with columns v_i.
+    lam : float
+        Strength of the penalty, at least 0.
+
+    Returns
+    -------
+    float
+        The bound.
+
+    Notes
+    -----
+    Cost: ``O(m n r)``, and the singular values of R.
+
+    References
+    ----------
+    :claim:`beyond/gap-from-polar`
+
+    Examples
+    --------
     >>> float(duality_gap([[2.0]], [[0.0]], [[0.0]], 0.5))
     1.125
     """
@@ -72,11 +165,38 @@ def duality_gap(Y, U, V, lam):
 
 
 def append_polar(Y, U, V, lam):
-    """U, V with one more column each: the top singular pair of the residual, by the best step.
+    """Factors with one more column each: the top singular pair of the residual, by the best step.
 
-    The step is max(sigma_1 - lam, 0), and lowers f by its square over two. Arguments and errors as
-    for `objective`, but no column is allowed too, shapes (m, 0) and (n, 0). Cost: one SVD.
+    The step ``max(sigma_1 - lam, 0)`` lowers f by half its square.
 
+    Parameters
+    ----------
+    Y : (m, n) array_like
+        Matrix to approximate.
+    U : (m, r) array_like
+        Left factor; r = 0 is allowed.
+    V : (n, r) array_like
+        Right factor.
+    lam : float
+        Strength of the penalty, at least 0.
+
+    Returns
+    -------
+    U : (m, r + 1) ndarray
+        New left factor.
+    V : (n, r + 1) ndarray
+        New right factor.
+
+    Notes
+    -----
+    Cost: one SVD, and the residual.
+
+    References
+    ----------
+    :claim:`vidal/polar-problem`, :claim:`vidal/mf-theorem-2`
+
+    Examples
+    --------
     >>> U, V = append_polar([[3, 0], [0, 1]], np.zeros((2, 0)), np.zeros((2, 0)), 1)
     >>> (U @ V.T).round(12).tolist()
     [[2.0, 0.0], [0.0, 0.0]]
@@ -90,12 +210,32 @@ def append_polar(Y, U, V, lam):
 
 
 def greedy(Y, lam):
-    """Factors U (m, k), V (n, k) of S_lam(Y): polar pairs, one after another, and no descent.
+    """Factors of ``S_lam(Y)``, polar pair by polar pair and without descent.
 
-    Y: (m, n). lam: at least 0. k is the number of singular values of Y above lam (to 1e-12 of the
-    largest); the first j columns are optimal among factors of size j. Raises ValueError otherwise.
-    Cost: one SVD of a residual a column. Source: Theorem H.B of the book.
+    Parameters
+    ----------
+    Y : (m, n) array_like
+        Matrix to approximate.
+    lam : float
+        Strength of the penalty, at least 0.
 
+    Returns
+    -------
+    U : (m, k) ndarray
+        Left factor; k singular values of Y exceed lam, by more than 1e-12 of the largest.
+    V : (n, k) ndarray
+        Right factor.
+
+    Notes
+    -----
+    Cost: two SVDs a column. The first j columns are optimal among factors of size j.
+
+    References
+    ----------
+    :claim:`beyond/greedy-polar`
+
+    Examples
+    --------
     >>> U, V = greedy(np.diag([3.0, 2.0, 1.0]), 1)
     >>> U.shape, (U @ V.T).round(12).tolist()
     ((3, 2), [[2.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 0.0]])
@@ -109,10 +249,22 @@ def greedy(Y, lam):
 
 
 def shrink_columns(X, t):
-    """Every column x of X becomes x max(0, 1 - t / ||x||): the prox of t ||.||.
+    """Proximal map of ``t ||.||`` on each column: x becomes ``x max(0, 1 - t / ||x||)``.
 
-    X: (m, r). t: at least 0, one number or r of them. Raises ValueError otherwise. Cost: O(mr).
+    Parameters
+    ----------
+    X : (m, r) array_like
+        Matrix with columns x.
+    t : float or (r,) array_like
+        Threshold of all columns, or one for each, at least 0.
 
+    Returns
+    -------
+    (m, r) ndarray
+        The shrunken columns.
+
+    Examples
+    --------
     >>> shrink_columns([[3.0, 1.0], [4.0, 0.0]], 2).round(12).tolist()
     [[1.8, 0.0], [2.4, 0.0]]
     """
@@ -123,13 +275,41 @@ def shrink_columns(X, t):
 
 
 def proximal_sweep(Y, U, V, lam, *, fraction=1.0):
-    """One sweep of alternating proximal gradient steps: all columns of U at once, then those of V.
+    """One sweep of proximal gradient steps: all columns of U at once, then those of V.
 
-    U <- shrink_columns(U + eta (Y - U V^T) V, eta lam ||v_i||), eta = fraction / ||V||^2 (spectral
-    norm), and the same for V with the new U. Arguments and errors as for `objective`; fraction in
-    (0, 1], where f never increases. Returns the new U, V. Cost: O(mnr). Source: the slides,
-    corrected; `proximal_sweep_as_printed` is their update.
+    ``U <- shrink_columns(U + eta (Y - U V^T) V, eta lam ||v_i||)`` with the spectral norm in
+    ``eta = fraction / ||V||^2``, and the same for V with the new U. The objective never increases.
 
+    Parameters
+    ----------
+    Y : (m, n) array_like
+        Matrix to approximate.
+    U : (m, r) array_like
+        Left factor.
+    V : (n, r) array_like
+        Right factor.
+    lam : float
+        Strength of the penalty, at least 0.
+    fraction : float, optional
+        Length of the step as a part of the longest safe one, in (0, 1].
+
+    Returns
+    -------
+    U : (m, r) ndarray
+        New left factor.
+    V : (n, r) ndarray
+        New right factor.
+
+    Notes
+    -----
+    Cost: ``O(m n r)``, and the singular values of the factors.
+
+    References
+    ----------
+    :claim:`vidal/alternating-proximal`, corrected
+
+    Examples
+    --------
     >>> U, V = proximal_sweep([[1.0]], [[1.0]], [[1.0]], 0.5)
     >>> U.tolist(), V.tolist()
     ([[0.5]], [[1.0]])
@@ -138,10 +318,44 @@ def proximal_sweep(Y, U, V, lam, *, fraction=1.0):
 
 
 def proximal_sweep_as_printed(Y, U, V, lam, *, fraction=1.0):
-    """The sweep as the slides print it: U <- U - eta shrink_columns(gradient, lam ||v_i||).
+    """The sweep as the slides print it: ``U <- U - eta shrink_columns(gradient, lam ||v_i||)``.
 
-    Arguments, errors and eta as for `proximal_sweep`. Every exact factorization is a fixed point.
+    Every exact factorization is a fixed point.
 
+    Parameters
+    ----------
+    Y : (m, n) array_like
+        Matrix to approximate.
+    U : (m, r) array_like
+        Left factor.
+    V : (n, r) array_like
+        Right factor.
+    lam : float
+        Strength of the penalty, at least 0.
+    fraction : float, optional
+        The product ``eta ||V||^2`` with the spectral norm, in (0, 1].
+
+    Returns
+    -------
+    U : (m, r) ndarray
+        New left factor.
+    V : (n, r) ndarray
+        New right factor.
+
+    See Also
+    --------
+    proximal_sweep : The sweep as it is meant.
+
+    Notes
+    -----
+    Cost: ``O(m n r)``, and the singular values of the factors.
+
+    References
+    ----------
+    :claim:`vidal/alternating-proximal`
+
+    Examples
+    --------
     >>> U, V = proximal_sweep_as_printed([[1.0]], [[1.0]], [[1.0]], 0.5)
     >>> U.tolist(), V.tolist()
     ([[1.0]], [[1.0]])
@@ -152,10 +366,35 @@ def proximal_sweep_as_printed(Y, U, V, lam, *, fraction=1.0):
 def column_sweep(Y, U, V, lam):
     """One sweep that minimizes f over each column of U, one after another, then over those of V.
 
-    Never increases f; it is the proximal step with eta = 1 / ||v_i||^2 for column i alone, and
-    faster than `proximal_sweep` where the columns differ in length. Arguments and errors as for
-    `objective`. Returns the new U, V. Cost: O(mnr).
+    Parameters
+    ----------
+    Y : (m, n) array_like
+        Matrix to approximate.
+    U : (m, r) array_like
+        Left factor.
+    V : (n, r) array_like
+        Right factor.
+    lam : float
+        Strength of the penalty, at least 0.
 
+    Returns
+    -------
+    U : (m, r) ndarray
+        New left factor.
+    V : (n, r) ndarray
+        New right factor.
+
+    Notes
+    -----
+    Cost: ``O(m n r + (m + n) r^2)``. It is the proximal step with ``eta = 1 / ||v_i||^2`` for
+    column i alone, and faster than `proximal_sweep` where the columns differ in length.
+
+    References
+    ----------
+    :claim:`vidal/alternating-proximal`, corrected, one column after another
+
+    Examples
+    --------
     >>> U, V = column_sweep([[2.0]], [[1.0]], [[1.0]], 0.5)
     >>> U.tolist(), V.round(12).tolist()
     ([[1.5]], [[1.0]])
@@ -166,13 +405,38 @@ def column_sweep(Y, U, V, lam):
 def grow(Y, lam, U, V, *, still=0.01, tol=1e-12, steps=2000):
     """The meta-algorithm: descend, ask the polar problem, append its pair, until the gap closes.
 
-    Starts from U (m, r), V (n, r), r >= 1. A step is a `column_sweep`; or one more column, by
-    `append_polar`, as soon as a sweep has moved U V^T by less than still (sigma_1 - lam), a small
-    part of the step that the polar pair offers. It ends when the duality gap is at most
-    tol ||Y||_F^2 / 2, or after so many steps; the last of the bounds tells which. Returns a
-    `Growth`: bounds[k] is the value minus the duality gap after k steps, so the least value of f
-    over all sizes is at least bounds.max(). Raises ValueError for bad arguments.
-    Cost: O(mn(r + min(m, n))) a step. Source: the slides, "Meta-Algorithm".
+    A step is a `column_sweep`; or one more column, by `append_polar`, as soon as a sweep has moved
+    ``U V^T`` by less than ``still (sigma_1 - lam)``.
+
+    Parameters
+    ----------
+    Y : (m, n) array_like
+        Matrix to approximate.
+    lam : float
+        Strength of the penalty, at least 0.
+    U : (m, r) array_like
+        Left factor at the start, r >= 1.
+    V : (n, r) array_like
+        Right factor at the start.
+    still : float, optional
+        What counts as no movement, above 0: a small part of the step that the polar pair offers.
+    tol : float, optional
+        Duality gap at which to end, above 0, in units of ``||Y||_F^2 / 2``.
+    steps : int, optional
+        Largest number of steps, at least 1.
+
+    Returns
+    -------
+    Growth
+        Factors and course; the last of the bounds tells whether the gap has closed.
+
+    Notes
+    -----
+    Cost: ``O(m n (r + min(m, n)))`` a step, for r columns.
+
+    References
+    ----------
+    :claim:`vidal/mf-theorem-2`
     """
     Y, U, V, lam = _problem(Y, U, V, lam)
     still, tol = arguments.number("still", still, above=0), arguments.number("tol", tol, above=0)
@@ -274,11 +538,9 @@ def _columns(Y, U, V, lam):
 
 
 def _sweep(A, V, U, prox):
-    """Minimize over each column u_i of U in turn, at fixed V, given A = Y V.
-
-    prox(x, ||v_i||) is the minimizer for the least-squares solution x. Columns with v_i = 0 become
-    0. No checks: the loop of this module and of `structured`. Returns a new U. Cost: O((m + n)r^2).
-    """
+    """Minimize over each column u_i of U in turn, at fixed V, given A = Y V; returns a new U."""
+    # prox(x, ||v_i||) is the minimizer for the least-squares solution x. Columns with v_i = 0
+    # become 0. Cost: O((m + n) r^2).
     B, U = V.T @ V, U.copy()
     for i in range(U.shape[1]):
         if B[i, i] > 0:

@@ -1,10 +1,12 @@
 """Projective tensor norms of a matrix, their polars, and certificates that they are right.
 
+With norms u and v out of 1, 2 and inf::
+
     ||X||_{u,v} = min { sum_i ||U_i||_u ||V_i||_v : U V^T = X, any number of columns },
     polar(Z)    = max { <Z, a b^T> : ||a||_u <= 1, ||b||_v <= 1 }.
 
-u and v are 1, 2 or inf. The norm has a closed form where u or v is 1, and for u = v = 2, where it
-is the nuclear norm. A matrix Z with polar(Z) <= 1 proves ||X||_{u,v} >= <Z, X>.
+The norm has a closed form where u or v is 1, and for u = v = 2, where it is the nuclear norm. A
+matrix Z with polar(Z) <= 1 proves ``||X||_{u,v} >= <Z, X>``.
 """
 
 import numpy as np
@@ -15,12 +17,32 @@ LARGEST = 16  # sign vectors of that length are enumerated
 
 
 def factors(X, u, v):
-    """Factors U (m, r), V (n, r) of X whose products of column norms add up to ||X||_{u,v}.
+    """Factors of X whose products of column norms add up to ``||X||_{u,v}``.
 
-    X: (m, n). (u, v): (1, v), (u, 1) or (2, 2), of 1, 2, np.inf. Returns the rows of X with unit
-    vectors, its columns with unit vectors, or the balanced factors of its SVD. Raises ValueError
-    for other norms. Cost: O(mn), or one SVD. Source: slides, "Projective tensor norm".
+    Parameters
+    ----------
+    X : (m, n) array_like
+        Matrix.
+    u, v : {1, 2, math.inf}
+        Norms of the columns of U and of V; one of them is 1, or both are 2.
 
+    Returns
+    -------
+    U : (m, r) ndarray
+        Unit vectors (u = 1), the columns of X (v = 1), or balanced with V by the SVD of X.
+    V : (n, r) ndarray
+        The rows of X, unit vectors, or balanced with U.
+
+    Notes
+    -----
+    Cost: ``O(m n)``, or one SVD.
+
+    References
+    ----------
+    :claim:`vidal/projective-norm`
+
+    Examples
+    --------
     >>> U, V = factors([[3, 4], [0, 0]], 1, 2)
     >>> U.T.tolist(), V.T.tolist()
     ([[1.0, 0.0], [0.0, 1.0]], [[3.0, 4.0], [0.0, 0.0]])
@@ -36,11 +58,28 @@ def factors(X, u, v):
 
 
 def product_norms(U, V, u, v):
-    """sum_i ||U_i||_u ||V_i||_v over the columns: what a factorization costs.
+    """What a factorization costs: ``sum_i ||U_i||_u ||V_i||_v`` over its columns.
 
-    U (..., m, r), V (..., n, r). u, v: 1, 2 or np.inf. Returns the batch shape. Raises ValueError
-    for bad arguments. Cost: O((m + n) r).
+    Parameters
+    ----------
+    U : (..., m, r) array_like
+        Left factor, with any leading batch axes.
+    V : (..., n, r) array_like
+        Right factor.
+    u, v : {1, 2, math.inf}
+        Norms of the columns of U and of V.
 
+    Returns
+    -------
+    (...) ndarray
+        The sum of each pair.
+
+    References
+    ----------
+    :claim:`vidal/projective-norm`
+
+    Examples
+    --------
     >>> float(product_norms([[1, 2]], [[3, 0], [4, 1]], 1, 2))
     7.0
     """
@@ -50,13 +89,33 @@ def product_norms(U, V, u, v):
 
 
 def projective_norm(X, u, v):
-    """||X||_{u,v} in closed form.
+    """Projective tensor norm ``||X||_{u,v}`` in closed form.
 
-    X: (m, n). (u, v): (1, v), (u, 1) or (2, 2), of 1, 2, np.inf. Returns the sum of the v-norms of
-    the rows, of the u-norms of the columns, or of the singular values. Raises ValueError for other
-    norms, for which none is known. Cost: O(mn), or one SVD.
-    Source: slides, "Projective tensor norm"; closed forms: Friedland and Lim (2018).
+    The sum of the v-norms of the rows (u = 1), of the u-norms of the columns (v = 1), or of the
+    singular values.
 
+    Parameters
+    ----------
+    X : (m, n) array_like
+        Matrix.
+    u, v : {1, 2, math.inf}
+        Norms of the columns of the factors; one of them is 1, or both are 2.
+
+    Returns
+    -------
+    float
+        The norm.
+
+    Notes
+    -----
+    Cost: ``O(m n)``, or one SVD.
+
+    References
+    ----------
+    :claim:`vidal/projective-norm`; Friedland and Lim, "Nuclear Norm of Higher-Order Tensors", 2018
+
+    Examples
+    --------
     >>> [float(projective_norm([[3, 4], [0, 0]], *uv)) for uv in ((1, 2), (2, 1), (1, np.inf))]
     [5.0, 7.0, 4.0]
     """
@@ -70,11 +129,30 @@ def projective_norm(X, u, v):
 
 
 def certificate(X, u, v):
-    """A matrix Z with polar(Z, u, v) <= 1 and <Z, X> = ||X||_{u,v}, which proves the norm.
+    """A matrix Z with ``polar(Z, u, v) <= 1`` and ``<Z, X> = ||X||_{u,v}``, which proves the norm.
 
-    X: (m, n). (u, v): (1, v), (u, 1) or (2, 2), of 1, 2, np.inf. Returns (m, n). Raises ValueError
-    for other norms. Cost: O(mn), or one SVD. Source: beyond the slides, which print no proof.
+    Parameters
+    ----------
+    X : (m, n) array_like
+        Matrix.
+    u, v : {1, 2, math.inf}
+        Norms of the columns of the factors; one of them is 1, or both are 2.
 
+    Returns
+    -------
+    (m, n) ndarray
+        The matrix Z.
+
+    Notes
+    -----
+    Cost: ``O(m n)``, or one SVD.
+
+    References
+    ----------
+    :claim:`vidal/projective-norm`, of which the slides print no proof
+
+    Examples
+    --------
     >>> certificate([[3, 4], [0, 0]], 1, 2).tolist()
     [[0.6, 0.8], [0.0, 0.0]]
     """
@@ -89,13 +167,33 @@ def certificate(X, u, v):
 
 
 def polar(Z, u, v):
-    """max <Z, a b^T> over ||a||_u <= 1, ||b||_v <= 1: the dual norm of ||.||_{u,v}.
+    """Polar, the dual norm: the maximum of ``<Z, a b^T>`` over ``||a||_u <= 1, ||b||_v <= 1``.
 
-    Z: (m, n). u, v: 1, 2 or np.inf. The largest dual norm of a row (u = 1) or of a column (v = 1),
-    the largest singular value (2, 2), and else the best of all 2^(k-1) sign vectors, up to sign, of
-    the shorter side with the norm inf. Raises ValueError for k > 16 and bad arguments.
-    Cost: O(mn), one SVD, or O(2^k mn). Source: slides, polar problem; beyond the slides.
+    The largest dual norm of a row (u = 1) or of a column (v = 1), the largest singular value
+    (u = v = 2), or else the best of all sign vectors of a side whose norm is inf.
 
+    Parameters
+    ----------
+    Z : (m, n) array_like
+        Matrix; where signs are tried, the shorter side with the norm inf has at most 16.
+    u, v : {1, 2, math.inf}
+        Norms of a and of b.
+
+    Returns
+    -------
+    float
+        The maximum.
+
+    Notes
+    -----
+    Cost: ``O(m n)``, one SVD, or ``O(2^k m n)`` with k signs.
+
+    References
+    ----------
+    :claim:`vidal/polar-problem`
+
+    Examples
+    --------
     >>> Z = [[1, 2], [3, -4]]
     >>> [float(polar(Z, *uv)) for uv in ((1, 1), (1, np.inf), (np.inf, np.inf))]
     [4.0, 7.0, 8.0]
@@ -115,8 +213,20 @@ def polar(Z, u, v):
 
 
 def sign_vectors(k):
-    """All sign vectors of length k up to sign, the first entry +1: (2^(k-1), k). Cost: O(k 2^k).
+    """All sign vectors up to sign, the first entry 1.
 
+    Parameters
+    ----------
+    k : int
+        Length, from 1 to 16.
+
+    Returns
+    -------
+    (n, k) ndarray
+        The vectors, one a row; ``n = 2^{k-1}``.
+
+    Examples
+    --------
     >>> sign_vectors(2).tolist()
     [[1, 1], [1, -1]]
     """
@@ -127,13 +237,35 @@ def sign_vectors(k):
 
 
 def alternate(Z, starts, most=100):
-    """Alternating maximization of a^T Z b over sign vectors a, b, from many starts at once.
+    """Alternating maximization of ``a^T Z b`` over sign vectors a, b, from many starts at once.
 
-    Z: (m, n). starts: (k, m) sign vectors a. Repeats b = sign(Z^T a), a = sign(Z b), sign(0) = 1,
-    until no value grows (values of integer Z grow by whole numbers). Returns the values
-    a^T Z b (k,), each at most polar(Z, inf, inf). Raises ValueError for bad arguments, RuntimeError
-    if values still grow after `most` rounds. Cost: O(kmn) a round.
+    Repeats ``b = sign(Z^T a)``, ``a = sign(Z b)``, with ``sign(0) = 1``, until no value grows.
 
+    Parameters
+    ----------
+    Z : (m, n) array_like
+        Matrix.
+    starts : (k, m) array_like
+        Sign vectors a, one a row.
+    most : int, optional
+        Largest number of rounds.
+
+    Returns
+    -------
+    (k,) ndarray
+        Values at the end, each at most ``polar(Z, inf, inf)``.
+
+    Raises
+    ------
+    RuntimeError
+        If values still grow in the last round.
+
+    Notes
+    -----
+    Cost: ``O(k m n)`` a round. Values of an integer Z grow by whole numbers.
+
+    Examples
+    --------
     >>> alternate([[1, 2], [3, -4]], [[1, 1], [1, -1]]).tolist()
     [8.0, 8.0]
     """

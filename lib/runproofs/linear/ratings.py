@@ -1,7 +1,7 @@
 """SGD with dropout on the factors of a rating matrix, of which few entries are known.
 
-User i rates film j as U_i V_j^T, with tables U (users, d) and V (films, d). Dropout trains
-sum_k b_k U_ik V_jk / (1 - p) on the known ratings, each with its own mask b, whose entries are
+User i rates film j as ``U_i V_j^T``, with tables U (users, d) and V (films, d). Dropout trains
+``sum_k b_k U_ik V_jk / (1 - p)`` on the known ratings, each with its own mask b, whose entries are
 zero with probability p. Plain SGD is p = 0. A step touches only the rows that its batch names.
 """
 
@@ -18,7 +18,15 @@ CHUNK = 1024  # ratings predicted at once: their rows stay in the cache
 
 
 class Ratings(NamedTuple):
-    """Known entries: row and column (n,) int64, from 0, and value (n,), arrays or tensors."""
+    """Known entries of a matrix.
+
+    Attributes
+    ----------
+    row, column : (n,) array_like or Tensor
+        Places of the entries, whole numbers from 0.
+    value : (n,) array_like or Tensor
+        The entries, finite.
+    """
 
     row: np.ndarray
     column: np.ndarray
@@ -26,22 +34,53 @@ class Ratings(NamedTuple):
 
 
 class CompletionTraining(NamedTuple):
-    """What `train` returns; the errors are those of the tables without masks."""
+    """Tables at the end of `train`, and the errors of the tables, without masks, on the way.
 
-    U: torch.Tensor  # final
+    Attributes
+    ----------
+    U : (rows, d) Tensor
+        Table of the rows.
+    V : (columns, d) Tensor
+        Table of the columns.
+    epochs : (k,) ndarray
+        Numbers of epochs after which the errors were measured.
+    train_rmse, test_rmse : (k,) ndarray
+        Root mean squared errors on either set.
+    """
+
+    U: torch.Tensor
     V: torch.Tensor
-    epochs: np.ndarray  # (k,), the numbers of epochs after which the errors were measured
-    train_rmse: np.ndarray  # (k,)
-    test_rmse: np.ndarray  # (k,)
+    epochs: np.ndarray
+    train_rmse: np.ndarray
+    test_rmse: np.ndarray
 
 
 def split(ratings, share, rng):
     """Random disjoint parts of the ratings, for training and for testing.
 
-    ratings: `Ratings`. share: of the test set, in (0, 1), which gets round(share n) ratings. rng: a
-    NumPy Generator or a seed. Returns two `Ratings`. Raises ValueError for bad arguments, or if a
-    part would be empty. Cost: O(n).
+    Parameters
+    ----------
+    ratings : Ratings
+        The n ratings.
+    share : float
+        Share of the test set, in (0, 1); it gets ``round(share n)`` ratings.
+    rng : numpy.random.Generator or int
+        Source of randomness, or its seed.
 
+    Returns
+    -------
+    train : Ratings
+        Ratings for training.
+    test : Ratings
+        Ratings for testing.
+
+    Raises
+    ------
+    ValueError
+        If one of the parts would be empty.
+
+    Examples
+    --------
     >>> train, test = split(Ratings([0, 1, 2, 3], [0, 0, 1, 1], [5, 3, 4, 1]), 0.25, 0)
     >>> len(train.row), len(test.row)
     (3, 1)
@@ -59,11 +98,33 @@ def split(ratings, share, rng):
 
 
 def he_factors(rows, columns, width, rng, dtype=torch.float32, device="cpu"):
-    """Tables with Gaussian entries of variance 2 / width, He's rule for inputs of that width.
+    """Tables with Gaussian entries of variance ``2 / width``, He's rule for inputs of that width.
 
-    rows, columns, width: at least 1. rng: a NumPy Generator or a seed. Returns tensors
-    U (rows, width) and V (columns, width). Raises ValueError for bad arguments.
-    Cost: O((rows + columns) width). Source: thesis, Section 4.6.
+    Parameters
+    ----------
+    rows : int
+        Length of the first table, at least 1.
+    columns : int
+        Length of the second table, at least 1.
+    width : int
+        Width d of both, at least 1.
+    rng : numpy.random.Generator or int
+        Source of randomness, or its seed.
+    dtype : torch.dtype, optional
+        Type of the entries, float32 by default.
+    device : torch.device or str, optional
+        Where the tables lie.
+
+    Returns
+    -------
+    U : (rows, width) Tensor
+        Table of the rows.
+    V : (columns, width) Tensor
+        Table of the columns.
+
+    References
+    ----------
+    Section 4.6 of the thesis
     """
     sizes = {"rows": rows, "columns": columns, "width": width}
     for name, size in sizes.items():
@@ -76,12 +137,33 @@ def he_factors(rows, columns, width, rng, dtype=torch.float32, device="cpu"):
 
 
 def sgd_step(U, V, ratings, kept, step_size, *, drop):
-    """One step of SGD on the mean over a batch of (y - sum_k b_k U_ik V_jk / (1 - p))^2.
+    """One step of SGD on the mean over a batch of ``(y - sum_k b_k U_ik V_jk / (1 - p))^2``.
 
-    U: (rows, d), V: (columns, d), tensors, which are not changed. ratings: `Ratings`, the batch of
-    n, which may name a row or column many times. kept: (n, d), the masks b, ones and zeros. drop:
-    in [0, 1). step_size: larger than 0. Returns new tensors (U, V). Raises ValueError
-    for bad arguments. Cost: O(n d), and a copy of the tables.
+    Parameters
+    ----------
+    U : (rows, d) Tensor
+        Table of the rows, which is not changed.
+    V : (columns, d) Tensor
+        Table of the columns, which is not changed.
+    ratings : Ratings
+        Batch of n ratings, which may name a row or column many times.
+    kept : (n, d) array_like or Tensor
+        Masks b, one for each rating, of ones and zeros.
+    step_size : float
+        Factor of the gradient, above 0.
+    drop : float
+        Probability p of a zero in the masks, in [0, 1).
+
+    Returns
+    -------
+    U : (rows, d) Tensor
+        New table of the rows.
+    V : (columns, d) Tensor
+        New table of the columns.
+
+    Notes
+    -----
+    Cost: ``O(n d)``, and a copy of the tables.
     """
     check_factors(U, V, ndim=2)
     batch = _on(U, V, "ratings", ratings)
@@ -104,14 +186,42 @@ def sgd_step(U, V, ratings, kept, step_size, *, drop):
 def train(train, test, U, V, *, drop, epochs, batch, step_size, rng, every=1):
     """SGD with dropout, in epochs of all training ratings in random order, and its errors.
 
-    train, test: `Ratings`, none empty. U: (rows, d), V: (columns, d), tensors whose dtype and
-    device (a GPU, too) decide the arithmetic; they are not changed. drop: in [0, 1),
-    rounded to a multiple of 2^-16, which is then exact; 0 is plain SGD. epochs, batch: at least 1.
-    step_size: larger than 0, of the mean squared error of a batch. rng: a NumPy Generator or a
-    seed. every: the errors are measured at the start, after each `every` epochs, and at the end.
-    Returns a `CompletionTraining`; one that diverges ends in infinities or NaN. Raises ValueError
-    for bad arguments. Cost: O(n d) an epoch, whatever the size of the tables. Source: thesis,
-    Section 4.6.
+    Parameters
+    ----------
+    train : Ratings
+        The n ratings for training.
+    test : Ratings
+        Ratings for testing.
+    U : (rows, d) Tensor
+        Table of the rows at the start, whose dtype and device decide the arithmetic; not changed.
+    V : (columns, d) Tensor
+        Table of the columns at the start, not changed.
+    drop : float
+        Probability p of dropping a factor, in [0, 1), rounded to a multiple of ``2^-16``, which is
+        then exact; 0 is plain SGD.
+    epochs : int
+        Number of epochs, at least 1.
+    batch : int
+        Number of ratings in a batch, at least 1; the last of an epoch may be smaller.
+    step_size : float
+        Factor of the gradient of a batch's mean squared error, above 0.
+    rng : numpy.random.Generator or int
+        Source of randomness, or its seed.
+    every : int, optional
+        Number of epochs between two measurements, at least 1; start and end are measured, too.
+
+    Returns
+    -------
+    CompletionTraining
+        Tables and errors; a training that diverges ends in infinities or NaN.
+
+    Notes
+    -----
+    Cost: ``O(n d)`` an epoch, whatever the size of the tables.
+
+    References
+    ----------
+    :claim:`thesis/table-4-I`, :claim:`thesis/figure-4-1`
     """
     check_factors(U, V, ndim=2)
     train, test = _on(U, V, "train", train), _on(U, V, "test", test)
@@ -159,10 +269,8 @@ def _workspace(U, n):
 
 
 def _masks(p, rng, memory):
-    """A function of n that draws masks (n, d) into the memory (at least n, d); None for p = 0.
-
-    An entry is dropped if one of 2^16 equally likely numbers is below 2^16 p.
-    """
+    """A function of n that draws masks (n, d) into the memory (at least n, d); None for p = 0."""
+    # An entry is dropped if one of 2^16 equally likely numbers is below 2^16 p.
     if p == 0:
         return lambda n: None
     width, threshold = memory.shape[1], int(p * LEVELS)

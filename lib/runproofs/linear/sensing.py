@@ -1,13 +1,13 @@
 """Matrix sensing with dropout: objective, price of a matrix, and its cheapest factors.
 
-A pair U (d2, d1), V (d0, d1) with columns u_k, v_k answers <U V^T, A> = sum_k u_k^T A v_k to a
-measurement A (d2, d0). Dropout, of columns at the rate 1 - theta, adds lam = (1 - theta) / theta
-times the regularizer
+A pair U (d2, d1), V (d0, d1) with columns u_k, v_k answers ``<U V^T, A> = sum_k u_k^T A v_k`` to a
+measurement A (d2, d0). Dropout, of columns at the rate 1 - theta, adds
+``lam = (1 - theta) / theta`` times the regularizer, which never contains lam::
 
-    R(U, V) = E_A sum_k (u_k^T A v_k)^2,
+    R(U, V) = E_A sum_k (u_k^T A v_k)^2.
 
-which never contains lam. Product weights p (d2,) and q (d0,): cell (i, j) is sampled with
-probability p_i q_j. Weights 1 are the case E vec A vec A^T = I, of Gaussian measurements.
+Product weights p (d2,) and q (d0,): cell (i, j) is sampled with probability p_i q_j. Weights 1 are
+the case ``E vec A vec A^T = I``, of Gaussian measurements.
 """
 
 import numpy as np
@@ -19,13 +19,38 @@ from runproofs.optimize import flatten, lbfgs, unflatten
 
 
 def objective(U, V, A, y, lam, weights=None):
-    """Mean of (y - <U V^T, A>)^2 over the measurements, plus lam R(U, V).
+    """Mean of ``(y - <U V^T, A>)^2`` over the measurements, plus ``lam R(U, V)``.
 
-    U: (..., d2, d1), V: (..., d0, d1), any leading batch axes. A: (n, d2, d0). y: (n,). lam: at
-    least 0; 0 gives the empirical risk. weights: None for n equally likely measurements, or their
-    probabilities (n,), at least 0. Returns the batch shape. Raises ValueError for bad arguments.
-    Cost: O(n d2 d0 d1) a pair. Source: thesis, (4.1), (4.2) and Proposition 3.
+    Parameters
+    ----------
+    U : (..., d2, d1) array_like
+        Left factor, with any leading batch axes.
+    V : (..., d0, d1) array_like
+        Right factor.
+    A : (n, d2, d0) array_like
+        Measurements.
+    y : (n,) array_like
+        Answers.
+    lam : float
+        Strength of the penalty, at least 0; 0 gives the empirical risk.
+    weights : (n,) array_like, optional
+        Probabilities of the measurements, of sum 1; equal by default.
 
+    Returns
+    -------
+    (...) ndarray
+        The objective of each pair.
+
+    Notes
+    -----
+    Cost: ``O(n d2 d0 d1)`` a pair.
+
+    References
+    ----------
+    :claim:`thesis/equation-4.1`, :claim:`thesis/equation-4.2`, :claim:`thesis/proposition-3`
+
+    Examples
+    --------
     >>> float(objective([[1.0]], [[2.0]], [[[3.0]]], [4.0], 0.5))  # (4 - 6)^2 + 0.5 * 6^2
     22.0
     """
@@ -35,11 +60,34 @@ def objective(U, V, A, y, lam, weights=None):
 
 
 def regularizer(U, V, A, weights=None):
-    """R(U, V), the mean over the measurements of sum_k (u_k^T A v_k)^2.
+    """Regularizer of dropout, the mean over the measurements of ``sum_k (u_k^T A v_k)^2``.
 
-    Arguments, errors and cost as in `objective`. Returns the batch shape.
-    Source: thesis, Proposition 3 (a sample) and Section 4.2 (a law).
+    Parameters
+    ----------
+    U : (..., d2, d1) array_like
+        Left factor, with any leading batch axes.
+    V : (..., d0, d1) array_like
+        Right factor.
+    A : (n, d2, d0) array_like
+        Measurements.
+    weights : (n,) array_like, optional
+        Probabilities of the measurements, of sum 1; equal by default.
 
+    Returns
+    -------
+    (...) ndarray
+        The regularizer of each pair.
+
+    Notes
+    -----
+    Cost: ``O(n d2 d0 d1)`` a pair.
+
+    References
+    ----------
+    :claim:`thesis/proposition-3`, for a sample; Section 4.2 of the thesis, for a law
+
+    Examples
+    --------
     >>> float(regularizer([[1.0, 1.0]], [[2.0, 3.0]], [[[1.0]], [[0.0]]]))  # (4 + 9) / 2
     6.5
     """
@@ -48,20 +96,66 @@ def regularizer(U, V, A, weights=None):
 
 
 def gradient(U, V, A, y, lam):
-    """Gradient (gU, gV) of `objective` for n equally likely measurements.
+    """Gradient of `objective` for equally likely measurements.
 
-    U: (d2, d1), V: (d0, d1). Other arguments, errors and cost as in `objective`. Returns arrays
-    shaped like U and V. Source: thesis, (4.2).
+    Parameters
+    ----------
+    U : (d2, d1) array_like
+        Left factor.
+    V : (d0, d1) array_like
+        Right factor.
+    A : (n, d2, d0) array_like
+        Measurements.
+    y : (n,) array_like
+        Answers.
+    lam : float
+        Strength of the penalty, at least 0.
+
+    Returns
+    -------
+    gU : (d2, d1) ndarray
+        Gradient in U.
+    gV : (d0, d1) ndarray
+        Gradient in V.
+
+    Notes
+    -----
+    Cost: ``O(n d2 d0 d1)``.
+
+    References
+    ----------
+    :claim:`thesis/equation-4.2`
     """
     return _value_and_gradient(*_sensing_problem(U, V, A, y, lam))[1:]
 
 
 def fit(U, V, A, y, lam):
-    """The pair where L-BFGS on `objective` ends from the start (U, V), a critical point.
+    """The pair where L-BFGS on `objective` ends, a critical point, for equally likely measurements.
 
-    U: (d2, d1), V: (d0, d1). Other arguments and errors as in `objective`; of order 1, since the
-    tolerances are absolute. Returns new (U, V). Cost: O(n d2 d0 d1) an iteration, from a hundred
-    (lam = 0) to some thousands.
+    Parameters
+    ----------
+    U : (d2, d1) array_like
+        Left factor at the start.
+    V : (d0, d1) array_like
+        Right factor at the start.
+    A : (n, d2, d0) array_like
+        Measurements.
+    y : (n,) array_like
+        Answers.
+    lam : float
+        Strength of the penalty, at least 0.
+
+    Returns
+    -------
+    U : (d2, d1) ndarray
+        Left factor at the end.
+    V : (d0, d1) ndarray
+        Right factor at the end.
+
+    Notes
+    -----
+    Cost: ``O(n d2 d0 d1)`` an iteration, from a hundred (lam = 0) to some thousands. The
+    tolerances are absolute, for arguments of order 1.
     """
     U, V, A, y, lam = _sensing_problem(U, V, A, y, lam)
 
@@ -74,12 +168,33 @@ def fit(U, V, A, y, lam):
 
 
 def weighted_trace_norm(M, p, q):
-    """|| diag(sqrt p) M diag(sqrt q) ||_*.
+    """Weighted trace norm, ``||diag(p)^{1/2} M diag(q)^{1/2}||_*``.
 
-    M: (..., d2, d0), any leading batch axes. p: (d2,), q: (d0,), at least 0. Returns the batch
-    shape. Raises ValueError for bad arguments. Cost: one SVD a matrix.
-    Source: thesis, Section 4.2, after Srebro and Salakhutdinov (2010).
+    Parameters
+    ----------
+    M : (..., d2, d0) array_like
+        Matrix, with any leading batch axes.
+    p : (d2,) array_like
+        Weights of the rows, at least 0.
+    q : (d0,) array_like
+        Weights of the columns, at least 0.
 
+    Returns
+    -------
+    (...) ndarray
+        The norm of each matrix.
+
+    Notes
+    -----
+    Cost: one SVD a matrix.
+
+    References
+    ----------
+    :claim:`thesis/remark-matrix-completion`; Srebro and Salakhutdinov, "Collaborative Filtering in
+    a Non-Uniform World: Learning with the Weighted Trace Norm", 2010
+
+    Examples
+    --------
     >>> float(round(weighted_trace_norm([[3, 0], [0, 5]], [1, 0.25], [1, 1]), 12))  # 3 + 5 / 2
     5.5
     """
@@ -91,12 +206,34 @@ def weighted_trace_norm(M, p, q):
 
 
 def induced_regularizer(M, p, q, d1):
-    """The least R(U, V) among the pairs with U V^T = M and d1 columns, for product weights.
+    """The least R(U, V) among the pairs with ``U V^T = M`` and d1 columns, for product weights.
 
-    M: (d2, d0), of rank at most d1. p: (d2,), q: (d0,), larger than 0. d1: at least 1. Returns a
-    number. Raises ValueError for bad arguments. Cost: two SVDs.
-    Source: thesis, Proposition 4, with the condition on d1 that it needs.
+    Parameters
+    ----------
+    M : (d2, d0) array_like
+        Product of the pairs, of rank at most d1.
+    p : (d2,) array_like
+        Weights of the rows, above 0.
+    q : (d0,) array_like
+        Weights of the columns, above 0.
+    d1 : int
+        Number of columns, at least 1.
 
+    Returns
+    -------
+    float
+        The squared weighted trace norm over d1.
+
+    Notes
+    -----
+    Cost: two SVDs.
+
+    References
+    ----------
+    :claim:`thesis/proposition-4`, with the condition on d1 that it needs
+
+    Examples
+    --------
     >>> float(round(induced_regularizer([[2, 0], [0, 1]], [1, 1], [1, 1], 3), 12))  # (2 + 1)^2 / 3
     3.0
     """
@@ -105,13 +242,38 @@ def induced_regularizer(M, p, q, d1):
 
 
 def optimal_factors(M, p, q, d1):
-    """A pair (U, V) with U V^T = M that attains `induced_regularizer`.
+    """A pair with ``U V^T = M`` that attains `induced_regularizer`, by SVD of the weighted matrix.
 
-    Arguments and errors as there. Returns U (d2, d1), V (d0, d1): every product of weighted column
-    norms ||diag(sqrt p) u_k|| ||diag(sqrt q) v_k|| is the weighted trace norm over d1.
-    Cost: two SVDs and O((d2 + d0) d1^2).
-    Source: thesis, Proposition 4, by way of SVD factors of the weighted matrix.
+    ``||diag(p)^{1/2} u_k|| ||diag(q)^{1/2} v_k||`` is the weighted trace norm over d1, for every k.
 
+    Parameters
+    ----------
+    M : (d2, d0) array_like
+        Product of the pair, of rank at most d1.
+    p : (d2,) array_like
+        Weights of the rows, above 0.
+    q : (d0,) array_like
+        Weights of the columns, above 0.
+    d1 : int
+        Number of columns, at least 1.
+
+    Returns
+    -------
+    U : (d2, d1) ndarray
+        Left factor.
+    V : (d0, d1) ndarray
+        Right factor.
+
+    Notes
+    -----
+    Cost: two SVDs, and ``O((d2 + d0) d1^2)``.
+
+    References
+    ----------
+    :claim:`thesis/proposition-4`
+
+    Examples
+    --------
     >>> U, V = optimal_factors([[2, 0], [0, 1]], [1, 1], [1, 1], 3)
     >>> ((U * U).sum(0) * (V * V).sum(0)).round(12).tolist()
     [1.0, 1.0, 1.0]

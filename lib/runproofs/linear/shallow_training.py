@@ -1,7 +1,7 @@
 """SGD with dropout in shallow linear networks, Algorithm 1 of the thesis, batched over runs.
 
-A network x -> U V^T x with U (d2, r) and V (d0, r) is trained on
-(1/theta) U diag(b) V^T x, whose mask b keeps each of the r hidden units with probability theta.
+A network ``x -> U V^T x`` with U (d2, r) and V (d0, r) is trained on
+``(1/theta) U diag(b) V^T x``, whose mask b keeps each of the r hidden units with probability theta.
 """
 
 from typing import NamedTuple
@@ -17,23 +17,42 @@ from runproofs.training import Recorder, _step_sizes
 
 
 def _sample_masks(shape, theta, generator, dtype=torch.float64):
-    """Random masks: a tensor of independent ones (probability theta) and zeros.
-
-    shape: of the result. theta: in (0, 1]. generator: torch.Generator, on whose device the result
-    lies. dtype: of the result. Raises ValueError for bad arguments. Cost: one random number each.
-    """
+    """Random masks: a tensor of independent ones (probability theta) and zeros."""
     theta = arguments.keep_probability(theta)
     check_generator(generator)
     return (torch.rand(shape, generator=generator, device=generator.device) < theta).to(dtype)
 
 
 def sgd_step(U, V, x, y, mask, step_size, *, keep):
-    """One step of Algorithm 1, -(step_size theta / 2) times the gradient of the sampled loss.
+    """One step of Algorithm 1, ``-step_size theta / 2`` times the gradient of the sampled loss.
 
-    Tensors or arrays with any leading batch axes (runs): U (..., d2, r), V (..., d0, r),
-    x (..., d0), y (..., d2), mask (..., r). keep: in (0, 1]. step_size: larger than 0. Returns new
-    tensors (U, V), of the dtype of U. Raises ValueError for bad arguments.
-    Cost: O((d2 + d0) r) a run. Source: thesis, Algorithm 1.
+    Parameters
+    ----------
+    U : (..., d2, r) Tensor or array_like
+        Output weights, with any leading batch axes (runs).
+    V : (..., d0, r) Tensor or array_like
+        Input weights.
+    x : (..., d0) Tensor or array_like
+        Input of each run.
+    y : (..., d2) Tensor or array_like
+        Its target.
+    mask : (..., r) Tensor or array_like
+        Its mask, of ones and zeros.
+    step_size : float
+        Length of the step, above 0.
+    keep : float
+        Probability theta of keeping a unit, in (0, 1].
+
+    Returns
+    -------
+    U : (..., d2, r) Tensor
+        New output weights.
+    V : (..., d0, r) Tensor
+        New input weights, of the dtype of U.
+
+    References
+    ----------
+    :claim:`thesis/algorithm-1`
     """
     keep = arguments.keep_probability(keep)
     step_size = arguments.number("step_size", step_size, above=0)
@@ -51,11 +70,9 @@ def sgd_step(U, V, x, y, mask, step_size, *, keep):
 
 
 def _sgd_step_(U, V, x, y, mask, theta, step_size):
-    """The step in place, for one batch axis; x, y and mask are rows (runs, 1, ...).
-
-    Rows times matrices and `addcmul_` are several times faster in torch than the equivalent
-    matrices times columns and rank-one `baddbmm_`.
-    """
+    """The step in place, for one batch axis; x, y and mask are rows (runs, 1, ...)."""
+    # Rows times matrices and `addcmul_` are several times faster in torch than the equivalent
+    # matrices times columns and rank-one `baddbmm_`.
     hidden = torch.bmm(x, V).mul_(mask)
     error = torch.baddbmm(y, hidden, U.mT, beta=-1, alpha=1 / theta)
     back = torch.bmm(error, U).mul_(mask)  # before U changes: both factors step from the old pair
@@ -64,29 +81,68 @@ def _sgd_step_(U, V, x, y, mask, theta, step_size):
 
 
 class LinearTraining(NamedTuple):
-    """What `train_linear` returns."""
+    """Weights at the end of `train_linear`, and what was observed on the way.
 
-    U: torch.Tensor  # (runs, d2, r), final
-    V: torch.Tensor  # (runs, d0, r), final
-    times: np.ndarray  # (k,), the numbers of steps after which `observe` was called
-    observed: dict[str, np.ndarray]  # its results, each with a leading axis of length k
+    Attributes
+    ----------
+    U : (runs, d2, r) Tensor
+        Output weights.
+    V : (runs, d0, r) Tensor
+        Input weights.
+    times : (k,) ndarray
+        Numbers of steps after which ``observe`` was called.
+    observed : dict of (k, ...) ndarray
+        Its results, each stacked along a leading axis.
+    """
+
+    U: torch.Tensor
+    V: torch.Tensor
+    times: np.ndarray
+    observed: dict[str, np.ndarray]
 
 
 @torch.no_grad()
 def train_linear(
     M, U, V, *, keep, steps, step_size, generator, inputs=None, every=None, observe=None
 ):
-    """Algorithm 1 on samples y = M x: SGD with dropout, in many independent runs at once.
+    """Algorithm 1 on samples ``y = M x``: SGD with dropout, in many independent runs at once.
 
-    M: (d2, d0). keep: in (0, 1]. U: (runs, d2, r), V: (runs, d0, r), torch tensors whose dtype and
-    device decide the arithmetic; they are not changed. steps: at least 1. step_size: a number
-    larger than 0, or a function of t = 0, ..., steps - 1, at least 0. generator: torch.Generator on
-    the device of U, which determines the result. inputs: None for x ~ N(0, I), or (n, d0), whose
-    rows are drawn with replacement. observe: called as observe(U, V) before the first step, after
-    each `every` steps (or after the numbers of steps that `every` lists), and after the last;
-    returns a dict of arrays or CPU tensors. A run that diverges ends in infinities or NaN.
-    Returns a `LinearTraining`. Raises ValueError for bad arguments.
-    Cost: O((d2 + d0) r + d2 d0) a step and run. Source: thesis, Algorithm 1.
+    Parameters
+    ----------
+    M : (d2, d0) array_like
+        The map that gives the targets.
+    U : (runs, d2, r) Tensor
+        Output weights at the start, whose dtype and device decide the arithmetic; not changed.
+    V : (runs, d0, r) Tensor
+        Input weights at the start, not changed.
+    keep : float
+        Probability theta of keeping a unit, in (0, 1].
+    steps : int
+        Number of steps, at least 1.
+    step_size : float or callable
+        Length of a step, above 0, or a function of t = 0, ..., steps - 1, at least 0.
+    generator : torch.Generator
+        Source of all randomness, on the device of U.
+    inputs : (n, d0) array_like, optional
+        Inputs, of which rows are drawn with replacement; ``x ~ N(0, I)`` by default.
+    every : int or list of int, optional
+        Number of steps between two observations, or the times of observations; by default there
+        are only those at the start and at the end.
+    observe : callable, optional
+        Called as ``observe(U, V)``; returns a dict of arrays or CPU tensors.
+
+    Returns
+    -------
+    LinearTraining
+        Weights, and what was observed; a run that diverges ends in infinities or NaN.
+
+    Notes
+    -----
+    Cost: ``O((d2 + d0) r + d2 d0)`` a step and run.
+
+    References
+    ----------
+    :claim:`thesis/algorithm-1`
     """
     keep = arguments.keep_probability(keep)
     steps = arguments.positive_integer("steps", steps)
@@ -110,10 +166,8 @@ def train_linear(
 
 
 def _draws(M, theta, U, steps, generator, inputs=None, chunk=64):
-    """Yield x (runs, 1, d0), y (runs, 1, d2) and mask (runs, 1, r) for each step.
-
-    Random numbers are drawn for 64 steps at once: fewer calls, and still small enough for a cache.
-    """
+    """Yield x (runs, 1, d0), y (runs, 1, d2) and mask (runs, 1, r) for each step."""
+    # Random numbers are drawn for 64 steps at once: fewer calls, still small enough for a cache.
     runs, _, r = U.shape
     kind = {"generator": generator, "device": U.device}
     for start in range(0, steps, chunk):
@@ -127,11 +181,28 @@ def _draws(M, theta, U, steps, generator, inputs=None, chunk=64):
 
 
 def progress(M, lam):
-    """An `observe` for `train_linear` that records, in float64, how far each run has come.
+    """An ``observe`` for `train_linear` that records, in float64, how far each run has come.
 
-    M: (d2, d0). lam: at least 0. The function returned gives "objective" (runs,), Problem (2.6),
-    and "score_variance" (runs,), the variance over i of ||u_i|| ||v_i||; infinities or NaN for runs
-    that diverge. Raises ValueError for bad arguments. Cost: O(d2 d0 r) a run, each time.
+    Parameters
+    ----------
+    M : (d2, d0) array_like
+        The map that gives the targets.
+    lam : float
+        Strength of the penalty, at least 0.
+
+    Returns
+    -------
+    callable
+        Takes U and V; returns "objective" (runs,), that of Problem (2.6), and "score_variance"
+        (runs,), the variance over i of ``||u_i|| ||v_i||``.
+
+    Notes
+    -----
+    Cost: ``O(d2 d0 r)`` a run and call. Runs that diverge give infinities or NaN.
+
+    References
+    ----------
+    :claim:`thesis/equation-2.6`
     """
     M, lam = arguments.matrix("M", M), arguments.number("lam", lam, least=0)
 

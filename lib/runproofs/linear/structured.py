@@ -12,10 +12,22 @@ from runproofs.linear.nuclear import Polar, _problem, _products, _sweep
 
 
 def soft_threshold(X, t):
-    """Every entry x becomes sign(x) max(|x| - t, 0): the prox of t ||.||_1.
+    """Proximal map of ``t ||.||_1``: every entry x becomes ``sign(x) max(|x| - t, 0)``.
 
-    X: any shape. t: at least 0, one number. Raises ValueError otherwise. Cost: O(size).
+    Parameters
+    ----------
+    X : (...) array_like
+        Numbers, of any shape.
+    t : float
+        Threshold, at least 0.
 
+    Returns
+    -------
+    (...) ndarray
+        The shrunken numbers.
+
+    Examples
+    --------
     >>> soft_threshold([3.0, -1.0, 0.5], 1).tolist()
     [2.0, 0.0, 0.0]
     """
@@ -24,11 +36,36 @@ def soft_threshold(X, t):
 
 
 def objective(U, V, Y, lam, lam_1=0):
-    """||Y - U V^T||_F^2 + sum_i ||u_i||_2 (lam ||v_i||_2 + lam_1 ||v_i||_1).
+    """``||Y - U V^T||_F^2 + sum_i ||u_i||_2 (lam ||v_i||_2 + lam_1 ||v_i||_1)``.
 
-    Y: (m, n), one sample a column. U: (m, r), one atom a column. V: (n, r), the codes. lam, lam_1:
-    at least 0. Raises ValueError otherwise. Cost: O(mnr).
+    Parameters
+    ----------
+    U : (m, r) array_like
+        Atoms, one a column.
+    V : (n, r) array_like
+        Codes, one sample a row.
+    Y : (m, n) array_like
+        Samples, one a column.
+    lam : float
+        Strength of the penalty on lengths, at least 0.
+    lam_1 : float, optional
+        Strength of the penalty that makes the codes sparse, at least 0.
 
+    Returns
+    -------
+    float
+        The objective.
+
+    Notes
+    -----
+    Cost: ``O(m n r)``.
+
+    References
+    ----------
+    :claim:`vidal/nmf`; :claim:`vidal/sparse-dictionary`, where ``lam_1 = lam gamma``
+
+    Examples
+    --------
     >>> float(objective([[1.0]], [[1.0], [0.0]], [[2.0, 0.0]], 1, 0.5))
     2.5
     """
@@ -39,11 +76,36 @@ def objective(U, V, Y, lam, lam_1=0):
 
 
 def nmf(Y, U, V, lam, *, sweeps=200):
-    """Non-negative factors after so many sweeps of exact minimization, column by column.
+    """Non-negative factors after sweeps of exact minimization, column by column.
 
-    Arguments and errors as for `objective`, which never increases with lam_1 = 0; U and V without
-    negative entries. Returns U, V. Columns that have become 0 stay 0. Cost: O(mnr) a sweep.
-    Source: the slides' regularizer, in the loop of hierarchical alternating least squares.
+    Parameters
+    ----------
+    Y : (m, n) array_like
+        Matrix to approximate.
+    U : (m, r) array_like
+        Left factor at the start, at least 0.
+    V : (n, r) array_like
+        Right factor at the start, at least 0.
+    lam : float
+        Strength of the penalty, at least 0.
+    sweeps : int, optional
+        Number of sweeps, at least 1.
+
+    Returns
+    -------
+    U : (m, r) ndarray
+        Left factor at the end.
+    V : (n, r) ndarray
+        Right factor at the end.
+
+    Notes
+    -----
+    Cost: ``O(m n r + (m + n) r^2)`` a sweep. `objective`, with lam_1 = 0, never increases; columns
+    that have become 0 stay 0.
+
+    References
+    ----------
+    :claim:`vidal/nmf`, in the loop of hierarchical alternating least squares
     """
     Y, U, V, lam = _non_negative(Y, U, V, lam)
 
@@ -59,13 +121,29 @@ def nmf(Y, U, V, lam, *, sweeps=200):
 
 
 def non_negative_polar(R):
-    """A good non-negative pair for R, and an upper bound on all: `Polar`, bound.
+    """A good non-negative pair for R, and an upper bound of all.
 
-    Maximizes u^T R v over u, v >= 0 of length at most 1 by turns, from every coordinate vector v,
-    100 times; a local search, whose value any such pair exceeds at most by bound - value. The bound
-    is sigma_1 of the positive part of R; without a positive entry u = v = 0. R: (m, n). Raises
-    ValueError unless R is a finite matrix. Cost: O(mn^2).
+    Maximizes ``u^T R v`` over u, v >= 0 of length at most 1 by turns, 100 times, from every
+    coordinate vector v: a local search.
 
+    Parameters
+    ----------
+    R : (m, n) array_like
+        Residual.
+
+    Returns
+    -------
+    pair : Polar
+        The best pair found; u = v = 0 if R has no positive entry.
+    bound : float
+        Largest singular value of the positive part of R, which no pair exceeds.
+
+    Notes
+    -----
+    Cost: ``O(m n^2)``.
+
+    Examples
+    --------
     >>> pair, bound = non_negative_polar([[3.0, -1.0], [0.0, 2.0]])
     >>> pair.value, bound
     (3.0, 3.0)
@@ -82,10 +160,35 @@ def non_negative_polar(R):
 
 
 def append_non_negative(Y, U, V, lam):
-    """U, V without their zero columns, and with the pair of `non_negative_polar` appended.
+    """Factors without their zero columns, and with the pair of `non_negative_polar` appended.
 
-    The step is max(value - lam / 2, 0), and lowers `objective` by its square. Arguments and
-    errors as for `objective`. Cost: O(mn(r + n)).
+    The step ``max(value - lam / 2, 0)`` lowers `objective` by its square.
+
+    Parameters
+    ----------
+    Y : (m, n) array_like
+        Matrix to approximate.
+    U : (m, r) array_like
+        Left factor, at least 0.
+    V : (n, r) array_like
+        Right factor, at least 0.
+    lam : float
+        Strength of the penalty, at least 0.
+
+    Returns
+    -------
+    U : (m, k + 1) ndarray
+        New left factor; k columns are zero in neither factor.
+    V : (n, k + 1) ndarray
+        New right factor.
+
+    Notes
+    -----
+    Cost: ``O(m n (r + n))``.
+
+    References
+    ----------
+    :claim:`vidal/nmf`
     """
     Y, U, V, lam = _non_negative(Y, U, V, lam)
     pair, _ = non_negative_polar(Y - U @ V.T)
@@ -98,11 +201,38 @@ def append_non_negative(Y, U, V, lam):
 
 
 def dictionary(Y, U, V, lam, lam_1, *, sweeps=200):
-    """Atoms and codes after so many sweeps of exact minimization, column by column.
+    """Atoms and sparse codes after sweeps of exact minimization, column by column.
 
-    Arguments and errors as for `objective`, which never increases. Returns U, V, the
-    atoms of length 1 where they are not 0. Columns that have become 0 stay 0.
-    Cost: O(mnr) a sweep. Source: the slides' regularizer, lam_1 = lam gamma.
+    Parameters
+    ----------
+    Y : (m, n) array_like
+        Samples, one a column.
+    U : (m, r) array_like
+        Atoms at the start, one a column.
+    V : (n, r) array_like
+        Codes at the start, one sample a row.
+    lam : float
+        Strength of the penalty on lengths, at least 0.
+    lam_1 : float
+        Strength of the penalty that makes the codes sparse, at least 0.
+    sweeps : int, optional
+        Number of sweeps, at least 1.
+
+    Returns
+    -------
+    U : (m, r) ndarray
+        Atoms at the end, of length 1 where they are not 0.
+    V : (n, r) ndarray
+        Codes at the end.
+
+    Notes
+    -----
+    Cost: ``O(m n r + (m + n) r^2)`` a sweep. `objective` never increases; columns that have become
+    0 stay 0.
+
+    References
+    ----------
+    :claim:`vidal/sparse-dictionary`, where ``lam_1 = lam gamma``
     """
     Y, U, V, lam = _problem(Y, U, V, lam)
     lam_1 = arguments.number("lam_1", lam_1, least=0)
@@ -115,11 +245,28 @@ def dictionary(Y, U, V, lam, lam_1, *, sweeps=200):
 
 
 def huber(Z, gamma):
-    """The sum over all entries z of min_e |e| + gamma/2 (z - e)^2.
+    """Huber's function, the sum over all entries z of ``min_e |e| + gamma/2 (z - e)^2``.
 
-    That is gamma z^2 / 2 where |z| <= 1 / gamma, and |z| - 1 / (2 gamma) elsewhere. Z: any shape.
-    gamma: larger than 0. Raises ValueError otherwise. Cost: O(size).
+    ``gamma z^2 / 2`` where ``|z| <= 1 / gamma``, and ``|z| - 1 / (2 gamma)`` elsewhere.
 
+    Parameters
+    ----------
+    Z : (...) array_like
+        Numbers, of any shape.
+    gamma : float
+        Curvature at 0, above 0.
+
+    Returns
+    -------
+    float
+        The sum.
+
+    References
+    ----------
+    :claim:`vidal/robust-pca`
+
+    Examples
+    --------
     >>> float(huber([0.5, -3.0], 1))
     2.625
     """
@@ -128,12 +275,42 @@ def huber(Z, gamma):
 
 
 def robust_pca(Y, U, V, lam, gamma, *, sweeps=200):
-    """Factors and sparse errors for huber(Y - U V^T, gamma) + lam sum_i ||u_i|| ||v_i||.
+    """Factors and sparse errors for ``huber(Y - U V^T, gamma) + lam sum_i ||u_i|| ||v_i||``.
 
-    Y: (m, n). U: (m, r). V: (n, r). lam: at least 0. gamma: larger than 0. A sweep puts
-    E = soft_threshold(Y - U V^T, 1 / gamma), then minimizes over each column of U and of V, for
-    gamma/2 ||Y - E - U V^T||^2. Returns U, V, E. Raises ValueError for bad arguments. Cost: O(mnr)
-    a sweep. Source: the slides.
+    A sweep puts ``E = soft_threshold(Y - U V^T, 1 / gamma)``, then minimizes over each column of U
+    and of V, for ``gamma/2 ||Y - E - U V^T||_F^2``.
+
+    Parameters
+    ----------
+    Y : (m, n) array_like
+        Matrix to approximate.
+    U : (m, r) array_like
+        Left factor at the start.
+    V : (n, r) array_like
+        Right factor at the start.
+    lam : float
+        Strength of the penalty, at least 0.
+    gamma : float
+        Curvature of the loss at 0, above 0.
+    sweeps : int, optional
+        Number of sweeps, at least 1.
+
+    Returns
+    -------
+    U : (m, r) ndarray
+        Left factor at the end.
+    V : (n, r) ndarray
+        Right factor at the end.
+    E : (m, n) ndarray
+        Sparse errors.
+
+    Notes
+    -----
+    Cost: ``O(m n r + (m + n) r^2)`` a sweep.
+
+    References
+    ----------
+    :claim:`vidal/robust-pca`
     """
     Y, U, V, lam = _problem(Y, U, V, lam)
     gamma = arguments.number("gamma", gamma, above=0)

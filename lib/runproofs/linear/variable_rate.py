@@ -1,8 +1,9 @@
-"""Dropout whose rate grows with the size r of a factorization U V^T, and exact optimal values.
+"""Dropout whose rate grows with the size r of a factorization ``U V^T``, and exact optimal values.
 
-Keeping a column with probability theta_r = theta_1 / (r - (r - 1) theta_1) multiplies dropout's
-penalty lam sum_i ||u_i||^2 ||v_i||^2 by lam_r = r lam_1, where lam = (1 - theta) / theta. Optima at
-any rate are those of `shallow`; here are the same values in fractions, found without a formula.
+Keeping a column with probability ``theta_r = theta_1 / (r - (r - 1) theta_1)`` multiplies dropout's
+penalty ``lam sum_i ||u_i||^2 ||v_i||^2`` by r: ``lam_r = r lam_1``, where
+``lam = (1 - theta) / theta``. Optima at any rate are those of the module `shallow`; here are the
+same values in fractions, found without a formula.
 """
 
 from fractions import Fraction
@@ -14,15 +15,41 @@ from runproofs import _arguments as arguments
 
 
 def optimum_over_supports(sigma, r, lam):
-    """The minimum of ||Y - U V^T||_F^2 + lam sum_i ||u_i||^2 ||v_i||^2 in fractions, by trying all.
+    """The minimum of the untied dropout objective in fractions, by trying all supports.
 
-    sigma: at most 12 integers or Fractions, at least 0, in any order, the singular values of Y.
-    r: columns of U and V, at least 1. lam: an integer or a Fraction, at least 0. Returns the
-    minimum and the singular values of the optimal products, non-increasing, as Fractions. Of each
-    set of at most r indices it solves x_i + (lam / r) sum_j x_j = sigma_i and keeps the best x
-    >= 0; so it knows no threshold, in contrast to `shallow.optimal_spectrum`. Raises ValueError for
-    bad arguments. Cost: O(2^m m) for m singular values. Source: thesis, (2.16).
+    Of each set of at most r indices it solves ``x_i + (lam / r) sum_j x_j = sigma_i`` and keeps the
+    best x >= 0; so it knows no threshold.
 
+    Parameters
+    ----------
+    sigma : (m,) sequence of int or Fraction
+        Singular values of the matrix to approximate, at most 12, at least 0, in any order.
+    r : int
+        Number of columns of the factors, at least 1.
+    lam : int or Fraction
+        Strength of the penalty, at least 0.
+
+    Returns
+    -------
+    value : Fraction
+        The minimum.
+    x : list of Fraction
+        Singular values of the optimal products, non-increasing.
+
+    See Also
+    --------
+    runproofs.linear.shallow.optimal_spectrum : The closed form.
+
+    Notes
+    -----
+    Cost: ``O(2^m m)``.
+
+    References
+    ----------
+    :claim:`thesis/equation-2.16`
+
+    Examples
+    --------
     >>> value, x = optimum_over_supports([3, 2, 1], r=2, lam=1)
     >>> str(value), [str(value) for value in x]
     ('29/4', ['7/4', '3/4', '0'])

@@ -1,10 +1,11 @@
 """What one ReLU neuron can do with a finite law of inputs, exactly: retentiveness and capacity.
 
-The law has atoms x_k in R^d with masses p_k, and C = sum_k p_k x_k x_k^T. A neuron v has the
-activation sigma(v^T x) = max(v^T x, 0) with second moment a(v)^2 = sum_k p_k sigma(v^T x_k)^2.
-The hyperplanes v^T x_k = 0 cut the space into cells. On a cell a(v)^2 is a quadratic form and
-sum_i w_i sigma(v^T x_i) is linear, so that extremes are found cell by cell: in the plane by a sweep
-over sectors that takes all weights w at once, elsewhere from the extreme rays of the cells.
+The law has atoms x_k in ``R^d`` with masses p_k, and ``C = sum_k p_k x_k x_k^T``. A neuron v has
+the activation ``sigma(v^T x) = max(v^T x, 0)`` with second moment
+``a(v)^2 = sum_k p_k sigma(v^T x_k)^2``. The hyperplanes ``v^T x_k = 0`` cut the space into cells.
+On a cell ``a(v)^2`` is a quadratic form and ``sum_i w_i sigma(v^T x_i)`` is linear, so that
+extremes are found cell by cell: in the plane by a sweep over sectors that takes all weights w at
+once, elsewhere from the extreme rays of the cells.
 """
 
 from typing import NamedTuple
@@ -22,33 +23,80 @@ CHUNK = 2**19  # candidates that are taken together
 
 
 class Retentiveness(NamedTuple):
-    """The largest beta with a(v)^2 >= beta v^T C v for all v, and a v with equality."""
+    """The largest beta with ``a(v)^2 >= beta v^T C v`` for all v, and a v with equality.
 
-    beta: float  # from 0 to 1/2
-    direction: np.ndarray  # (d,), of length 1, in the range of C
+    Attributes
+    ----------
+    beta : float
+        Retentiveness of the law, from 0 to 1/2.
+    direction : (d,) ndarray
+        Neuron with equality, of length 1, in the range of C.
+    """
+
+    beta: float
+    direction: np.ndarray
 
 
 class Neuron(NamedTuple):
-    """A supremum over neurons, and a neuron that attains it."""
+    """A supremum over neurons, and a neuron that attains it.
 
-    value: np.ndarray  # (...), may be infinite
-    direction: np.ndarray  # (..., d), of length 1; if the value is infinite, one with a(v) = 0
+    Attributes
+    ----------
+    value : (...) ndarray
+        Supremum for each weight vector, possibly infinite.
+    direction : (..., d) ndarray
+        Neuron of length 1; where the value is infinite, one with a(v) = 0.
+    """
+
+    value: np.ndarray
+    direction: np.ndarray
 
 
 class CertifiedNeuron(NamedTuple):
-    """A `Neuron` with an upper bound of the supremum by duality."""
+    """A supremum over neurons, a neuron that attains it, and an upper bound by duality.
 
-    value: np.ndarray  # (...)
-    direction: np.ndarray  # (..., d)
-    bound: np.ndarray  # (...), at least the value; the difference is the duality gap
+    Attributes
+    ----------
+    value : (...) ndarray
+        Supremum for each weight vector, possibly infinite.
+    direction : (..., d) ndarray
+        Neuron of length 1; where the value is infinite, one with a(v) = 0.
+    bound : (...) ndarray
+        Upper bound of the supremum; it exceeds the value by the duality gap.
+    """
+
+    value: np.ndarray
+    direction: np.ndarray
+    bound: np.ndarray
 
 
 def second_moment(v, atoms, masses=None):
-    """a(v)^2 = sum_k p_k max(v^T x_k, 0)^2, at neurons v (..., d).
+    """Second moment ``a(v)^2 = sum_k p_k max(v^T x_k, 0)^2`` of the activation.
 
-    atoms: (m, d). masses: (m,), at least 0 with sum 1, or None for equal ones. Raises ValueError
-    for bad arguments. Cost: O(m d) a neuron. Source: thesis, Section 4.3.
+    Parameters
+    ----------
+    v : (..., d) array_like
+        Neurons.
+    atoms : (m, d) array_like
+        Atoms x_k of the law.
+    masses : (m,) array_like, optional
+        Probabilities p_k of the atoms, at least 0 with sum 1; equal by default.
 
+    Returns
+    -------
+    (...) ndarray
+        The moment of each neuron.
+
+    Notes
+    -----
+    Cost: ``O(m d)`` a neuron.
+
+    References
+    ----------
+    :claim:`thesis/proposition-5`
+
+    Examples
+    --------
     >>> second_moment([[1, 0], [-1, 0]], [[2, 0], [-1, 1]], [0.25, 0.75]).tolist()
     [1.0, 0.75]
     """
@@ -60,15 +108,36 @@ def second_moment(v, atoms, masses=None):
 
 
 def retentiveness(atoms, masses):
-    """The largest beta with a(v)^2 >= beta v^T C v for all v; the law is retentive iff beta > 0.
+    """Largest beta with ``a(v)^2 >= beta v^T C v`` for all v; the law is retentive iff beta > 0.
 
-    atoms: (m, d). masses: (m,), larger than 0 with sum 1. Returns a `Retentiveness`, exact to
-    rounding. Raises ValueError for bad arguments, if all atoms are 0, and if the rank r of C and m
-    allow more than 3000 subsets of r - 1 atoms (m > 77 for r = 3).
-    Cost: eigenvectors of a matrix for each cell between the hyperplanes v^T x_k = 0 in the range of
-    C, O(m^2) in the plane, O(m^3) and some milliseconds a ray in dimension 3.
-    Source: thesis, Assumption 1.
+    Parameters
+    ----------
+    atoms : (m, d) array_like
+        Atoms x_k of the law, not all 0.
+    masses : (m,) array_like
+        Probabilities p_k of the atoms, larger than 0 with sum 1.
 
+    Returns
+    -------
+    Retentiveness
+        The largest beta, exact to rounding, and a neuron with equality.
+
+    Raises
+    ------
+    ValueError
+        If m atoms, with C of rank r, have more than 3000 subsets of r - 1 (m > 77 for r = 3).
+
+    Notes
+    -----
+    Cost: eigenvectors of a matrix for each cell between the hyperplanes ``v^T x_k = 0`` in the
+    range of C, ``O(m^2)`` in the plane, ``O(m^3)`` and some milliseconds a ray in dimension 3.
+
+    References
+    ----------
+    :claim:`thesis/assumption-1`
+
+    Examples
+    --------
     >>> round(retentiveness([[2], [-0.5]], [0.2, 0.8]).beta, 12)
     0.2
     """
@@ -86,16 +155,40 @@ def retentiveness(atoms, masses):
 
 
 def supremum(weights, points, atoms, masses):
-    """sup of sum_i w_i sigma(v^T x_i) / a(v) over the neurons v with a(v) > 0, in the plane.
+    """Supremum of ``sum_i w_i sigma(v^T x_i) / a(v)`` over neurons v with a(v) > 0, in the plane.
 
-    weights: (..., n), such as signs. points: (n, d). atoms: (m, d). masses: (m,), larger than 0
-    with sum 1. Returns a `Neuron`, exact to rounding; the supremum of the absolute value is the
-    larger one for w and -w. It is infinite iff a neuron with a(v) = 0 has a positive sum, which a
-    point outside of the law's support may cause. Raises ValueError for bad arguments, if all atoms
-    are 0, and unless points and atoms lie in a plane (then `supremum_by_cells`).
-    Cost: O((m + n)^2) and O((m + n) n) a weight vector.
-    Source: beyond the thesis, Proposition 4.E.
+    Parameters
+    ----------
+    weights : (..., n) array_like
+        Weight vectors w, such as signs.
+    points : (n, d) array_like
+        Points x_i.
+    atoms : (m, d) array_like
+        Atoms of the law, not all 0; with the points they span at most two dimensions.
+    masses : (m,) array_like
+        Probabilities of the atoms, larger than 0 with sum 1.
 
+    Returns
+    -------
+    Neuron
+        The supremum for each w, exact to rounding, and a neuron that attains it.
+
+    See Also
+    --------
+    supremum_by_cells : The same in any dimension, with a certificate.
+
+    Notes
+    -----
+    The supremum of the absolute value is the larger one for w and -w. It is infinite iff a neuron
+    with a(v) = 0 has a positive sum, which a point outside of the law's support may cause. Cost:
+    ``O((m + n)^2)`` and ``O((m + n) n)`` a weight vector.
+
+    References
+    ----------
+    :claim:`beyond/single-neuron-complexity`
+
+    Examples
+    --------
     >>> supremum([[1], [-1]], [[1, 0]], [[1, 0], [-1, 0]], [0.5, 0.5]).value.round(3).tolist()
     [1.414, 0.0]
     """
@@ -113,18 +206,45 @@ def supremum(weights, points, atoms, masses):
 
 
 def supremum_by_cells(weights, points, atoms, masses):
-    """`supremum` in any dimension, with a certificate, from the extreme rays of the cells.
+    """The same supremum in any dimension, with a certificate, from the extreme rays of the cells.
 
-    Arguments as in `supremum`. Returns a `CertifiedNeuron`: the value is that of the neuron, the
-    bound comes from the dual problem. Raises ValueError for bad arguments, if all atoms are 0, and
-    if m + n points in r dimensions allow more than 3000 subsets of r - 1 (m + n > 77 for r = 3).
-    Cost: some milliseconds a ray, O((m + n)^2) in dimension 3, and for each of as many cells and
-    each weight vector a problem of non-negative least squares, some 20 microseconds.
-    Source: beyond the thesis, Proposition 4.E.
+    Parameters
+    ----------
+    weights : (..., n) array_like
+        Weight vectors w, such as signs.
+    points : (n, d) array_like
+        Points x_i.
+    atoms : (m, d) array_like
+        Atoms of the law, not all 0.
+    masses : (m,) array_like
+        Probabilities of the atoms, larger than 0 with sum 1.
 
-    On a cell with extreme rays r_j, that is for v = sum_j t_j r_j, t >= 0, sum and moment are b^T t
-    and ||B t||. With t minimizing ||B t||^2 + (b^T t - 1)^2 the ratio is largest, and a multiple u
-    of B t with B^T u >= b shows that it is at most ||u|| (least distance programming).
+    Returns
+    -------
+    CertifiedNeuron
+        The ratio of a neuron, that neuron, and a bound from the dual problem.
+
+    Raises
+    ------
+    ValueError
+        If the m + n points span r dimensions and have more than 3000 subsets of r - 1 (m + n > 77
+        for r = 3).
+
+    See Also
+    --------
+    supremum : The plane, by a sweep.
+
+    Notes
+    -----
+    On a cell with extreme rays r_j, that is for ``v = sum_j t_j r_j``, t >= 0, sum and moment are
+    ``b^T t`` and ``||B t||``. With t minimizing ``||B t||^2 + (b^T t - 1)^2`` the ratio is largest,
+    and a multiple u of B t with ``B^T u >= b`` shows that it is at most ``||u||`` (least distance
+    programming). Cost: some milliseconds a ray, ``O((m + n)^2)`` in dimension 3, and for each of as
+    many cells and each weight vector a problem of non-negative least squares, some 20 microseconds.
+
+    References
+    ----------
+    :claim:`beyond/single-neuron-complexity`
     """
     weights, basis, points, atoms, masses = _problem(weights, points, atoms, masses)
     everything = np.vstack([points, atoms])
@@ -142,15 +262,36 @@ def supremum_by_cells(weights, points, atoms, masses):
 
 
 def complexity(sample, atoms, masses):
-    """Exact empirical Rademacher complexity of the class F_alpha at alpha = 1, by all 2^n signs.
+    """Exact empirical Rademacher complexity of the class F_alpha at alpha = 1, by all signs.
 
-    sample: (n, d), n <= 14. atoms: (m, d). masses: (m,), larger than 0 with sum 1. F_alpha is the
-    set of networks u^T sigma(V^T x) with sum_j |u_j| a(v_j) <= alpha, of any width at least 1; its
-    complexity is alpha times the result. That is infinite iff a neuron with a(v) = 0 does not
-    vanish on the sample. Raises ValueError for bad arguments.
-    Cost: 2^n times that of `supremum`, or of `supremum_by_cells` beyond the plane.
-    Source: thesis, (4.5); beyond the thesis, Proposition 4.E.
+    F_alpha is the set of networks ``u^T sigma(V^T x)`` with ``sum_j |u_j| a(v_j) <= alpha``, of any
+    width at least 1; its complexity is alpha times the result.
 
+    Parameters
+    ----------
+    sample : (n, d) array_like
+        Points of the sample, n <= 14.
+    atoms : (m, d) array_like
+        Atoms of the law, not all 0.
+    masses : (m,) array_like
+        Probabilities of the atoms, larger than 0 with sum 1.
+
+    Returns
+    -------
+    float
+        The complexity, infinite iff a neuron with a(v) = 0 does not vanish on the sample.
+
+    Notes
+    -----
+    Cost: ``2^n`` times that of `supremum`, or of `supremum_by_cells` beyond the plane, whose limit
+    on the number of points holds here, too.
+
+    References
+    ----------
+    :claim:`thesis/equation-4.5`, :claim:`beyond/single-neuron-complexity`
+
+    Examples
+    --------
     >>> round(complexity([[1]], [[1], [-1]], [0.5, 0.5]), 3)  # the square root of 2
     1.414
     """
@@ -164,11 +305,34 @@ def complexity(sample, atoms, masses):
 def expected_complexity(n, atoms, masses):
     """Exact Rademacher complexity R_n of F_alpha at alpha = 1, for samples drawn from the law.
 
-    n: at least 1. atoms: (m, d). masses: (m,), larger than 0 with sum 1. Raises ValueError for bad
-    arguments and if (2n + 1)^m > 262144 (n > 31 for m = 3).
-    Cost: (2n + 1)^m / 2 suprema, for the sums of the signs at each atom, whose law is computed.
-    Source: as of `complexity`.
+    Parameters
+    ----------
+    n : int
+        Number of points of a sample, at least 1; ``(2n + 1)^m`` is at most 262144.
+    atoms : (m, d) array_like
+        Atoms of the law, not all 0.
+    masses : (m,) array_like
+        Probabilities of the atoms, larger than 0 with sum 1.
 
+    Returns
+    -------
+    float
+        The mean of the empirical complexities.
+
+    See Also
+    --------
+    complexity : That of one sample, and what F_alpha is.
+
+    Notes
+    -----
+    Cost: ``(2n + 1)^m / 2`` suprema, for the sums of the signs at each atom, whose law is computed.
+
+    References
+    ----------
+    :claim:`thesis/equation-4.5`, :claim:`beyond/single-neuron-complexity`
+
+    Examples
+    --------
     >>> round(expected_complexity(2, [[1], [-1]], [0.5, 0.5]), 3)
     0.707
     """

@@ -1,11 +1,13 @@
 """Two-layer ReLU networks on planar inputs, trained to a certified global optimum.
 
-    f(U, V) = 1/2 ||Y - sum_i [X u_i]_+ v_i^T||_F^2 + lam sum_i ||u_i|| ||v_i||,
+The objective is::
 
-the inputs are the rows of X (N, 2), for instance (x, 1): one input and a bias; the outputs are the
+    f(U, V) = 1/2 ||Y - sum_i [X u_i]_+ v_i^T||_F^2 + lam sum_i ||u_i|| ||v_i||.
+
+The inputs are the rows of X (N, 2), for instance (x, 1): one input and a bias; the outputs are the
 rows of Y (N, d). The number of units is free. One unit is a sinusoid on each sector between the
-lines x_k^T u = 0, so the best unit for a residual, the polar, is found exactly by a sweep. It tells
-which unit to add, and it gives a lower bound for f over networks of all sizes.
+lines ``x_k^T u = 0``, so the best unit for a residual, the polar, is found exactly by a sweep. It
+tells which unit to add, and it gives a lower bound for f over networks of all sizes.
 """
 
 from typing import NamedTuple
@@ -17,33 +19,80 @@ from runproofs.networks import _arrangement
 
 
 class PlanarPolar(NamedTuple):
-    """The largest ||R^T [Xu]_+|| over ||u|| = 1, and a u (2,) that attains it."""
+    """The largest ``||R^T [X u]_+||`` over ``||u|| = 1``, and a u that attains it.
+
+    Attributes
+    ----------
+    value : float
+        The maximum.
+    u : (2,) ndarray
+        The best unit, of length 1.
+    """
 
     value: float
     u: np.ndarray
 
 
 class MetaStep(NamedTuple):
-    """A network of the meta-algorithm after its local descent, and what the polar says of it."""
+    """A network of the meta-algorithm after its local descent, and what the polar says of it.
 
-    U: np.ndarray  # (r, 2)
-    V: np.ndarray  # (r, d), ||v_i|| = ||u_i||
-    value: float  # f(U, V)
-    bound: float  # no network of any size has a smaller f
-    polar: float  # of the residual; at most lam, up to rounding, at a global optimum
+    Attributes
+    ----------
+    U : (r, 2) ndarray
+        Units u_i.
+    V : (r, d) ndarray
+        Their outputs v_i, with ``||v_i|| = ||u_i||``.
+    value : float
+        Objective f(U, V).
+    bound : float
+        Lower bound: no network of any size has a smaller f.
+    polar : float
+        Polar of the residual; at most lam, up to rounding, at a global optimum.
+    """
+
+    U: np.ndarray
+    V: np.ndarray
+    value: float
+    bound: float
+    polar: float
 
     @property
     def gap(self):
-        """How much lower f may be at most, relative to the value."""
+        """How much lower f may be at most, relative to the value.
+
+        Returns
+        -------
+        float
+            Relative gap between value and bound, at least 0.
+        """
         return max(self.value - self.bound, 0.0) / self.value if self.value else 0.0
 
 
 def planar_polar(X, R):
-    """The `PlanarPolar` of ReLU units on the inputs X (N, 2) for the residuals R (N, d).
+    """Polar of ReLU units in the plane: the best unit for given residuals, exactly.
 
-    Raises ValueError for bad arguments. Cost: O(N log N + N d), one sort and cumulative sums.
-    Source: Theorem H.C of the book's companion on homogeneous networks.
+    Parameters
+    ----------
+    X : (N, 2) array_like
+        Inputs, one a row.
+    R : (N, d) array_like
+        Residuals of the inputs.
 
+    Returns
+    -------
+    PlanarPolar
+        The largest ``||R^T [X u]_+||`` over ``||u|| = 1``, and a u that attains it.
+
+    Notes
+    -----
+    Cost: ``O(N log N + N d)``, one sort and cumulative sums.
+
+    References
+    ----------
+    :claim:`beyond/planar-relu-polar`
+
+    Examples
+    --------
     >>> float(planar_polar([[2e-16, 1], [0, 1], [1, 1]], [[10], [1], [1]]).value ** 2)
     145.0
     """
@@ -52,10 +101,32 @@ def planar_polar(X, R):
 
 
 def objective(U, V, X, Y, lam):
-    """f(U, V) for units U (r, 2) with outputs V (r, d); r may be 0.
+    """Regularized objective ``1/2 ||Y - sum_i [X u_i]_+ v_i^T||_F^2 + lam sum_i ||u_i|| ||v_i||``.
 
-    Raises ValueError for bad arguments.
+    Parameters
+    ----------
+    U : (r, 2) array_like
+        Units u_i; r may be 0.
+    V : (r, d) array_like
+        Outputs v_i of the units.
+    X : (N, 2) array_like
+        Inputs, one a row.
+    Y : (N, d) array_like
+        Targets of the inputs.
+    lam : float
+        Strength of the regularizer, larger than 0.
 
+    Returns
+    -------
+    float
+        The objective.
+
+    References
+    ----------
+    :claim:`vidal/two-layer-relu`
+
+    Examples
+    --------
     >>> objective([[0.9, 0]], [[1]], [[1, 0], [0, 1]], [[1], [-1]], 0.1)
     0.595
     """
@@ -68,12 +139,38 @@ def objective(U, V, X, Y, lam):
 
 
 def lower_bound(X, Y, lam, R):
-    """A number that f is never below, from the residual R (N, d) of any network.
+    """A number that f is never below, from the residual of any network.
 
-    By Theorem H.A it is s<R, Y> - s^2 ||R||^2 / 2 for every s >= 0 with s polar(R) <= lam; here s
-    is the best one. Returns the bound and the `PlanarPolar`. Raises ValueError for bad arguments.
+    It is ``s <R, Y> - s^2 ||R||^2 / 2`` for the best s >= 0 with s polar(R) <= lam.
+
+    Parameters
+    ----------
+    X : (N, 2) array_like
+        Inputs, one a row.
+    Y : (N, d) array_like
+        Targets of the inputs.
+    lam : float
+        Strength of the regularizer, larger than 0.
+    R : (N, d) array_like
+        Residual of a network; any other matrix gives a bound, too.
+
+    Returns
+    -------
+    bound : float
+        The lower bound, at least 0.
+    polar : PlanarPolar
+        The polar of R.
+
+    Notes
+    -----
     Cost: one polar.
 
+    References
+    ----------
+    :claim:`beyond/gap-from-polar`
+
+    Examples
+    --------
     >>> bound, polar = lower_bound([[1, 0], [0, 1]], [[1], [-1]], 0.1, [[0.1], [-0.1]])
     >>> round(bound, 12), round(polar.value, 12)
     (0.19, 0.1)
@@ -87,14 +184,37 @@ def lower_bound(X, Y, lam, R):
 def meta_algorithm(X, Y, lam, *, tol=1e-9, largest=None):
     """Local descent, exact polar, one more unit: until the gap is at most tol.
 
-    Returns the `MetaStep`s, the first with no unit, then one for each unit that was added; the last
-    one is a global optimum up to its `gap`, which is its certificate. largest: the number of units
-    at which to stop earlier, or None. A tol below 1e-12 is likely to be out of reach. The
-    algorithm stops as well when f no longer decreases; the gap says where.
-    Raises ValueError for bad arguments. Cost: O(N log N + N r d) a unit for the polar, and Newton
-    steps of O(N r^2 + (r d)^3).
-    Source: Haeffele and Vidal, Algorithm 1 ("meta-algorithm"), with an exact polar for the plane.
+    Parameters
+    ----------
+    X : (N, 2) array_like
+        Inputs, one a row.
+    Y : (N, d) array_like
+        Targets of the inputs.
+    lam : float
+        Strength of the regularizer, larger than 0.
+    tol : float, optional
+        Relative gap at which to stop, larger than 0; below 1e-12 it is likely to be out of reach.
+    largest : int or None, optional
+        Number of units at which to stop earlier, at least 1; None sets no limit.
 
+    Returns
+    -------
+    list of MetaStep
+        The networks, the first with no unit, then one for each unit that was added; the last one is
+        a global optimum up to its gap.
+
+    Notes
+    -----
+    It stops as well when f no longer decreases; the gap says where. Cost: ``O(N log N + N r d)`` a
+    unit for the polar, and Newton steps of ``O(N r^2 + (r d)^3)``.
+
+    References
+    ----------
+    :claim:`vidal/deep-theorem-2`. Haeffele and Vidal, Global Optimality in Tensor Factorization,
+    Deep Learning, and Beyond, 2015, Algorithm 1, here with an exact polar for the plane.
+
+    Examples
+    --------
     >>> steps = meta_algorithm([[1, 0], [0, 1]], [[1], [-1]], 0.1)
     >>> [round(step.value, 9) for step in steps], steps[-1].gap < 1e-9
     ([1.0, 0.595, 0.19], True)

@@ -1,10 +1,12 @@
 """Paths to a global minimum on which a regularized sum of homogeneous units never rises.
 
-    f = loss(sum_k c_k phi_k) + lam sum_k c_k theta_k,   c >= 0,
+The objective, with a convex loss, is::
 
-with a convex loss: phi_k in R^D is the output of an atom (a unit at a fixed point), theta_k its
-price, and c_k^(1/p) times the atom is a unit of output c_k phi_k and price c_k theta_k. A path is a
-list of weights c; in between it is straight. All of it is in the arithmetic of the arguments: with
+    f = loss(sum_k c_k phi_k) + lam sum_k c_k theta_k,   c >= 0.
+
+phi_k in ``R^D`` is the output of an atom (a unit at a fixed point), theta_k its price, and
+``c_k^(1/p)`` times the atom is a unit of output c_k phi_k and price c_k theta_k. A path is a list
+of weights c; in between it is straight. All of it is in the arithmetic of the arguments: with
 Fractions nothing is rounded.
 """
 
@@ -17,24 +19,60 @@ from runproofs import _arguments as arguments
 
 
 class Path(NamedTuple):
-    """Corners of a path: weights c (corners, N) of the atoms, and where each part of it ends."""
+    """Corners of a path, and where each part of it ends.
 
-    corners: np.ndarray  # float64 or Fractions
-    parts: dict  # the index of the last corner of "reduce", "improve", "travel"
+    Attributes
+    ----------
+    corners : (corners, N) ndarray
+        Weights c of the N atoms, in float64 or Fractions.
+    parts : dict of int
+        Indices of the last corners of "reduce", "improve" and "travel".
+    """
+
+    corners: np.ndarray
+    parts: dict
 
     def needed(self):
-        """The largest number of atoms that have a positive weight at the same time."""
+        """The largest number of atoms that have a positive weight at the same time.
+
+        Returns
+        -------
+        int
+            The number of atoms.
+        """
         positive = self.corners > 0
         return int((positive | positive[[0, *range(len(positive) - 1)]]).sum(1).max())
 
 
 def dependence(phi, theta):
-    """beta (r,) with phi beta = 0, theta beta <= 0 and min beta = -1; None if phi has rank r.
+    """A dependence of the atoms: beta with phi beta = 0, theta beta <= 0 and min beta = -1.
 
-    phi: (D, r). theta: (r,), at least 0. The weights 1 + t beta, 0 <= t <= 1, keep the output, do
-    not raise the price, and end with an atom of weight 0. Raises ValueError for bad arguments.
-    Cost: O(D r min(D, r)). Source: Haeffele and Vidal, proof of Theorem 2.
+    The weights 1 + t beta, 0 <= t <= 1, keep the output, do not raise the price, and end with an
+    atom of weight 0.
 
+    Parameters
+    ----------
+    phi : (D, r) array_like
+        Outputs of the atoms, one a column.
+    theta : (r,) array_like
+        Prices of the atoms, at least 0.
+
+    Returns
+    -------
+    (r,) ndarray or None
+        A beta, None if phi has rank r.
+
+    Notes
+    -----
+    Cost: ``O(D r min(D, r))``.
+
+    References
+    ----------
+    :claim:`vidal/deep-theorem-2`. Haeffele and Vidal, Global Optimality in Tensor Factorization,
+    Deep Learning, and Beyond, 2015, proof of Theorem 2.
+
+    Examples
+    --------
     >>> dependence([[1, 1]], [1, 2]).tolist()
     [1.0, -1.0]
     """
@@ -54,11 +92,30 @@ def dependence(phi, theta):
 
 
 def reduce_weights(phi, theta, weights):
-    """Weights (steps + 1, r) from `weights` to some whose atoms are linearly independent.
+    """Weights on the way to some whose atoms are linearly independent.
 
     On the way the output stays, the price does not rise and no weight leaves 0.
-    Raises ValueError for bad arguments. Cost: at most r times that of `dependence`.
 
+    Parameters
+    ----------
+    phi : (D, r) array_like
+        Outputs of the atoms, one a column.
+    theta : (r,) array_like
+        Prices of the atoms, at least 0.
+    weights : (r,) array_like
+        Weights c to start from, at least 0.
+
+    Returns
+    -------
+    (steps + 1, r) ndarray
+        The weights, the first included.
+
+    Notes
+    -----
+    Cost: at most r times that of `dependence`.
+
+    Examples
+    --------
     >>> reduce_weights([[1, 1, -1]], [1, 2, 1], [1, 1, 1]).tolist()
     [[1.0, 1.0, 1.0], [2.0, 0.0, 1.0], [1.0, 0.0, 0.0]]
     """
@@ -75,16 +132,39 @@ def reduce_weights(phi, theta, weights):
 
 
 def descent_path(phi, theta, start, end):
-    """A `Path` from the weights `start`, of output Z_0, to weights of the output Z_1 of `end`.
+    """A path between weights on which f never rises, if its end minimizes f over all weights.
 
-    phi: (D, N) outputs of all the atoms of both. theta: (N,), at least 0. It reduces `start` to
-    independent atoms, walks along the edges of the linear program min theta c, phi c = Z_0, c >= 0,
-    to an optimum, and follows the optima as the output moves straight from Z_0 to Z_1. No more than
-    max(D + 1, number of positive weights of start) weights are positive at any time. If `end`
-    minimizes f over all weights, f never rises on the path, and its last corner is a minimum too.
-    Raises ValueError for bad arguments. Cost: a simplex step of O(D N) an edge.
-    Source: Theorem H.D of the book's companion on homogeneous networks.
+    It leads from the output Z_0 of start to that of end, Z_1, and reaches a minimum, too. No more
+    than max(D + 1, number of positive weights of start) weights are positive at any time.
 
+    Parameters
+    ----------
+    phi : (D, N) array_like
+        Outputs of all the atoms of both ends, one a column.
+    theta : (N,) array_like
+        Prices of the atoms, at least 0.
+    start : (N,) array_like
+        Weights to start from, at least 0.
+    end : (N,) array_like
+        Weights whose output is aimed at, at least 0.
+
+    Returns
+    -------
+    Path
+        Its corners, the last one of the output of end but not always end, and its three parts.
+
+    Notes
+    -----
+    It reduces start to independent atoms, walks along the edges of the linear program
+    ``min theta c, phi c = Z_0, c >= 0`` to an optimum, and follows the optima as the output moves
+    straight from Z_0 to Z_1. Cost: a simplex step of ``O(D N)`` an edge.
+
+    References
+    ----------
+    :claim:`beyond/descent-path-any-convex-loss`
+
+    Examples
+    --------
     >>> path = descent_path([[1, 1, -1]], [2, 1, 1], [1, 0, 0], [0, 0, 1])
     >>> path.corners.tolist(), path.needed()
     ([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 0.0], [0.0, 0.0, 1.0]], 2)

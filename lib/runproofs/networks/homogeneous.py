@@ -1,10 +1,10 @@
 """Positive homogeneity of any map of weights: its degree, or a witness that there is none.
 
-A map Phi of weights W = (W_1, ..., W_k) is positively homogeneous of degree p if
+A map Phi of weights W = (W_1, ..., W_k) is positively homogeneous of degree p if::
 
-    Phi(alpha^{s_1} W_1, ..., alpha^{s_k} W_k) = alpha^p Phi(W_1, ..., W_k)   for all alpha >= 0;
+    Phi(alpha^{s_1} W_1, ..., alpha^{s_k} W_k) = alpha^p Phi(W_1, ..., W_k)   for all alpha >= 0.
 
-all powers s_j are 1 in the definition, and other powers are what biases of deep layers need.
+All powers s_j are 1 in the definition; other powers are what biases of deep layers need.
 """
 
 from math import isfinite, log
@@ -18,8 +18,16 @@ from runproofs import _arguments as arguments
 class Witness(NamedTuple):
     """A scale and an entry of the output that no degree explains.
 
-    found: the output there. wanted: alpha^p times the output at scale 1 (that output itself, if
-    there is no p because the whole output vanishes or overflows).
+    Attributes
+    ----------
+    alpha : float
+        The scale.
+    entry : tuple of int
+        Index of the entry.
+    found : float
+        The entry at this scale.
+    wanted : float
+        ``alpha^p`` times the entry at scale 1; that entry itself if there is no p.
     """
 
     alpha: float
@@ -29,10 +37,14 @@ class Witness(NamedTuple):
 
 
 class Degree(NamedTuple):
-    """What `degree` found: the exponent that fits the first scale, and a witness against it.
+    """The exponent that fits the first scale, and a witness against it.
 
-    p: the exponent, None if the output vanishes or overflows at the first scale. witness: None if
-    the output is alpha^p times itself at every scale tried.
+    Attributes
+    ----------
+    p : float or None
+        The exponent, an int if one is near; None if the output vanishes or overflows there.
+    witness : Witness or None
+        None if the output is ``alpha^p`` times itself at every scale tried.
     """
 
     p: float | None
@@ -40,17 +52,39 @@ class Degree(NamedTuple):
 
     @property
     def found(self) -> float | None:
-        """The degree, or None if there is a witness that there is none."""
+        """The degree, or None if there is a witness that there is none.
+
+        Returns
+        -------
+        float or None
+            The exponent p where no witness is against it.
+        """
         return None if self.witness else self.p
 
 
 def scaled(weights, alpha, powers=None):
-    """The weights alpha^{s_j} W_j.
+    """The weights ``alpha^{s_j} W_j``.
 
-    weights: k arrays. alpha: a number that is at least 0. powers: k exponents s_j > 0, all 1 if
-    None. Returns k arrays, exact for exact weights, alpha and powers. Raises ValueError for other
-    powers. Cost: O(weights). Source: slides, Key Property 1; Helmbold and Long, Theorem 5.
+    Parameters
+    ----------
+    weights : sequence of array_like
+        Arrays W_1, ..., W_k.
+    alpha : float
+        Scale, at least 0.
+    powers : sequence of float, optional
+        Exponents s_j, one an array, larger than 0; all 1 by default.
 
+    Returns
+    -------
+    list of ndarray
+        The scaled arrays, exact for exact weights, alpha and powers.
+
+    References
+    ----------
+    :claim:`vidal/positive-homogeneity`, :claim:`helmbold-long/theorem-5`
+
+    Examples
+    --------
     >>> [W.tolist() for W in scaled([[1, 2], [3]], 2, powers=[1, 3])]
     [[2, 4], [24]]
     """
@@ -66,17 +100,37 @@ def scaled(weights, alpha, powers=None):
 def degree(network, weights, scales=(2, 3), powers=None, tol=1e-9):
     """The degree of positive homogeneity of a map at these weights, or a witness against any.
 
-    network: a callable of k arrays that returns a number or an array. weights: k arrays where it is
-    tried, with an output that is not zero. scales: at least two numbers above 0, none of them 1.
-    powers: as in `scaled`. tol: what passes for rounding, relative to the largest entry of the
-    output at each scale. Returns a `Degree`: p fits the first scale, an integer if one is within
-    tol, and all entries are compared with alpha^p at every scale, and with 0 at alpha = 0 if p > 0.
+    Parameters
+    ----------
+    network : callable
+        Takes k arrays; returns a number or an array.
+    weights : sequence of array_like
+        Arrays W_1, ..., W_k where it is tried, with a finite output that is not zero.
+    scales : (n,) array_like, optional
+        At least two different numbers above 0, none of them 1; by default 2 and 3.
+    powers : sequence of float, optional
+        Exponents s_j, one an array, larger than 0; all 1 by default.
+    tol : float, optional
+        What passes for rounding, relative to the largest entry of the output, larger than 0.
 
-    A witness is final: up to rounding no degree fits. A degree is evidence at these weights only;
-    a continuous map for which 2 and 3 pass at *all* weights has it (their powers are dense).
-    Raises ValueError for bad arguments, and for an output that is zero or not finite.
-    Cost: len(scales) + 2 calls of the network. Source: slides, Key Property 1.
+    Returns
+    -------
+    Degree
+        The exponent p that fits the first scale, and a witness where the output is not ``alpha^p``
+        times itself: at a scale, or at alpha = 0 if p > 0.
 
+    Notes
+    -----
+    A witness is final: up to rounding no degree fits. A degree is evidence at these weights only; a
+    continuous map for which 2 and 3 pass at all weights has it (their powers are dense). Cost: at
+    most len(scales) + 3 calls of the network.
+
+    References
+    ----------
+    :claim:`vidal/positive-homogeneity`
+
+    Examples
+    --------
     >>> relu = lambda W, c: c @ np.maximum(W @ [1, 2], 0)
     >>> degree(relu, [[[1, 1], [-1, 0]], [1, 5]]).found
     2

@@ -1,9 +1,11 @@
 """Dropout training of a wide ReLU network whose top layer is frozen, Chapter 5 of the thesis.
 
-    f(x; W) = m^{-1/2} a^T sigma(W x),   g(x; W, B) = m^{-1/2} a^T B sigma(W x)
+The network and its sub-network are::
+
+    f(x; W) = m^{-1/2} a^T sigma(W x),   g(x; W, B) = m^{-1/2} a^T B sigma(W x),
 
 with the ReLU sigma, signs a (m,) and masks B = diag(b) that keep a unit with probability q. It is a
-`TwoLayerNetwork` with top layer a / sqrt(m) and alpha = 0, its sub-network is `network[b]`. As
+`TwoLayerNetwork` with top layer a / sqrt(m) and alpha = 0, its sub-network is ``network[b]``. As
 everywhere in the library all functions broadcast: networks (..., m, d), points (..., d), labels
 (...) and masks (..., m). At a kink the slope is 0, where the thesis has 1 in one place and 0 in
 another.
@@ -21,10 +23,24 @@ LN_2 = np.log(2)
 
 
 def loss(z):
-    """Logistic loss log_2(1 + e^{-z}) of the margin: base 2, so that it is 1 at 0.
+    """Logistic loss ``log_2(1 + e^{-z})`` of the margin: base 2, so that it is 1 at 0.
 
-    Source: thesis, Section 5.2, where the base is not named.
+    Parameters
+    ----------
+    z : (...) array_like
+        Margins.
 
+    Returns
+    -------
+    (...) ndarray
+        The loss of each margin.
+
+    References
+    ----------
+    :claim:`thesis/definition-logistic-loss`, where the base is not named
+
+    Examples
+    --------
     >>> float(loss(0)), float(loss(-800).round(6))
     (1.0, 1154.156033)
     """
@@ -32,8 +48,24 @@ def loss(z):
 
 
 def negative_derivative(z):
-    """Q = -loss'(z) = 1 / (ln 2 (1 + e^z)), in (0, 1 / ln 2). Source: thesis, Section 5.2.1.
+    """``Q = -loss'(z) = 1 / (ln 2 (1 + e^z))``, in (0, 1 / ln 2).
 
+    Parameters
+    ----------
+    z : (...) array_like
+        Margins.
+
+    Returns
+    -------
+    (...) ndarray
+        Q at each margin.
+
+    References
+    ----------
+    :claim:`thesis/definition-5.2.1-notation`
+
+    Examples
+    --------
     >>> float(2 * LN_2 * negative_derivative(0))
     1.0
     """
@@ -43,8 +75,25 @@ def negative_derivative(z):
 def start(m, d, rng, runs=()):
     """The network before training: rows w_r ~ N(0, I_d), top layer of random signs / sqrt(m).
 
-    m, d: at least 1. rng: NumPy Generator, or a seed. runs: a batch shape. Raises ValueError for
-    bad arguments. Cost: O(m d) a run. Source: thesis, Section 5.2.
+    Parameters
+    ----------
+    m : int
+        Number of hidden units, at least 1.
+    d : int
+        Number of inputs, at least 1.
+    rng : numpy.random.Generator or int
+        Source of weights and signs, or a seed.
+    runs : tuple of int, optional
+        Batch shape; a single network by default.
+
+    Returns
+    -------
+    TwoLayerNetwork
+        The network, or a batch of independent ones.
+
+    References
+    ----------
+    :claim:`thesis/definition-two-layer-network`
     """
     m, d = arguments.positive_integer("m", m), arguments.positive_integer("d", d)
     rng = arguments.generator(rng)
@@ -53,11 +102,26 @@ def start(m, d, rng, runs=()):
 
 
 def project_rows(W, radius):
-    """The weights W (..., m, d) with each row of norm above `radius` shortened to it.
+    """The weights with each row of a norm above the radius shortened to it.
 
-    radius: larger than 0, or infinite. Raises ValueError for another. Cost: O(m d).
-    Source: thesis, Pi_c of Algorithm 4.
+    Parameters
+    ----------
+    W : (..., m, d) ndarray
+        Weights, a row for each hidden unit.
+    radius : float
+        Largest norm of a row, larger than 0, possibly infinite.
 
+    Returns
+    -------
+    (..., m, d) ndarray
+        The shortened weights.
+
+    References
+    ----------
+    Pi_c in :claim:`thesis/algorithm-4`
+
+    Examples
+    --------
     >>> project_rows(np.array([[3.0, 4.0], [0.0, 1.0]]), 2).tolist()
     [[1.2, 1.6], [0.0, 1.0]]
     """
@@ -70,10 +134,36 @@ def project_rows(W, radius):
 def update(network, x, y, mask, *, step_size, radius=inf):
     """One step of Algorithm 4: a gradient step on loss(y g(x; W, B)), then the projection.
 
-    x: (..., d). y: (...), labels -1 and 1. mask: (..., m), zeros and ones. step_size: larger than
-    0. radius: larger than 0, or infinite for no projection. Returns the next network. Raises
-    ValueError for bad arguments. Cost: O(m d) a run. Source: thesis, Algorithm 4.
+    Parameters
+    ----------
+    network : TwoLayerNetwork
+        Network of weights W_t, or a batch.
+    x : (..., d) array_like
+        Example of each run.
+    y : (...) array_like
+        Labels, -1 and 1.
+    mask : (..., m) array_like
+        Masks of zeros and ones.
+    step_size : float
+        Length of the step, larger than 0.
+    radius : float, optional
+        Largest norm of a row, larger than 0; infinite by default, for no projection.
 
+    Returns
+    -------
+    TwoLayerNetwork
+        The next network.
+
+    Notes
+    -----
+    Cost: ``O(m d)`` a run.
+
+    References
+    ----------
+    :claim:`thesis/algorithm-4`
+
+    Examples
+    --------
     >>> net = TwoLayerNetwork([[1.0], [1.0]], [1.0, 1.0], 0)
     >>> update(net, [1], 1, [1, 0], step_size=LN_2 * (1 + np.e)).W.tolist()
     [[2.0], [1.0]]
@@ -84,27 +174,68 @@ def update(network, x, y, mask, *, step_size, radius=inf):
 
 
 class Step(NamedTuple):
-    """A step of Algorithm 4, before its update."""
+    """A step of Algorithm 4, before its update.
 
-    network: TwoLayerNetwork  # of weights W_t (..., m, d)
-    x: np.ndarray  # (..., d)
-    y: np.ndarray  # (...)
-    mask: np.ndarray  # (..., m), which units are kept
-    margin: np.ndarray  # (...), y_t g_t(W_t)
+    Attributes
+    ----------
+    network : TwoLayerNetwork
+        Network of weights W_t (..., m, d).
+    x : (..., d) ndarray
+        Example x_t of each run.
+    y : (...) ndarray
+        Labels y_t.
+    mask : (..., m) ndarray of bool
+        Which units are kept.
+    margin : (...) ndarray
+        Margins y_t g_t(W_t).
+    """
+
+    network: TwoLayerNetwork
+    x: np.ndarray
+    y: np.ndarray
+    mask: np.ndarray
+    margin: np.ndarray
 
 
 def algorithm_4(network, X, Y, *, keep, step_size, rng, radius=inf, masses=None):
-    """Algorithm 4, one-pass SGD with dropout: yields the steps t = 1, 2, ..., without end.
+    """Algorithm 4, one-pass SGD with dropout: the steps t = 1, 2, ..., without end.
 
     Each step draws an example and a mask for each run, independently.
-    network: the start, one or a batch. X: (n, d). Y: (n,), labels -1 and 1. masses: None for the
-    uniform law on the examples, or their probabilities. keep: q, in (0, 1].
-    step_size: larger than 0. rng: NumPy Generator, or a seed. radius: of the rows, infinite for no
-    projection.
-    Yields a `Step`, which holds W_t before its update; its arrays are not written to afterwards.
-    The output of the algorithm, q W_t, has the same signs. Raises ValueError for bad arguments.
-    Cost: O(m d) a step and run. Source: thesis, Algorithm 4.
 
+    Parameters
+    ----------
+    network : TwoLayerNetwork
+        Network to start from, or a batch.
+    X : (n, d) array_like
+        Inputs of the examples.
+    Y : (n,) array_like
+        Labels, -1 and 1.
+    keep : float
+        Probability q of keeping a unit, in (0, 1].
+    step_size : float
+        Length of the steps, larger than 0.
+    rng : numpy.random.Generator or int
+        Source of examples and masks, or a seed.
+    radius : float, optional
+        Largest norm of a row, larger than 0; infinite by default, for no projection.
+    masses : (n,) array_like, optional
+        Probabilities of the examples, at least 0 with sum 1; equal by default.
+
+    Returns
+    -------
+    iterator of Step
+        The steps, each with W_t before its update; their arrays are not written to afterwards.
+
+    Notes
+    -----
+    The output of the algorithm, q W_t, has the same signs as W_t. Cost: ``O(m d)`` a step and run.
+
+    References
+    ----------
+    :claim:`thesis/algorithm-4`
+
+    Examples
+    --------
     >>> rng = np.random.default_rng(0)
     >>> steps = algorithm_4(start(50, 2, rng), *xor(), keep=0.5, step_size=LN_2, rng=rng)
     >>> mistakes = [bool(next(steps).margin <= 0) for _ in range(400)]
@@ -121,12 +252,36 @@ def algorithm_4(network, X, Y, *, keep, step_size, rng, radius=inf, masses=None)
 
 
 def linearization(network, U, x, mask=1):
-    """<grad g(x; W, B), U>: the network with the activations of W and the weights of U.
+    """``<grad g(x; W, B), U>``: the network with the activations of W and the weights of U.
 
-    network: holds W. U: (..., m, d). x: (..., d). mask: (..., m), or 1 for all units. Linear in U,
-    and g(x; W, B) itself at U = W. Returns the batch shape. Raises ValueError for a U or x of
-    another shape. Cost: O(m d) a point. Source: thesis, g_t^{(k)} of Section 5.2.1.
+    It is linear in U, and g(x; W, B) itself at U = W.
 
+    Parameters
+    ----------
+    network : TwoLayerNetwork
+        Network of weights W, or a batch.
+    U : (..., m, d) array_like
+        Weights that take the place of W.
+    x : (..., d) array_like
+        Points.
+    mask : (..., m) array_like, optional
+        Masks of zeros and ones; by default all units are kept.
+
+    Returns
+    -------
+    (...) ndarray
+        The output at each point.
+
+    Notes
+    -----
+    Cost: ``O(m d)`` a point.
+
+    References
+    ----------
+    ``g_t^{(k)}`` in :claim:`thesis/definition-5.2.1-notation`
+
+    Examples
+    --------
     >>> net = TwoLayerNetwork([[1, 0], [0, -1]], [1, 1], 0)
     >>> float(linearization(net, np.array([[5, 0], [0, 5]]), [1, 1]))
     5.0
@@ -139,13 +294,34 @@ def linearization(network, U, x, mask=1):
 
 
 def error(network, X, Y, masses=None):
-    """P{y f(x) <= 0}, exactly: a silent sub-network, whose output is 0, errs everywhere.
+    """``P{y f(x) <= 0}``, exactly: a silent sub-network, whose output is 0, errs everywhere.
 
-    network: one or a batch (...), sub-networks included. X: (n, d). Y: (n,), labels -1 and 1.
-    masses: None for the uniform law on the points, or probabilities (n,). Returns the batch shape.
-    Raises ValueError for bad arguments. Cost: O(n m d) a network. Source: thesis, R of Section 5.2,
-    with the event that its proofs allow.
+    Parameters
+    ----------
+    network : TwoLayerNetwork
+        One network or a batch (...), sub-networks included.
+    X : (n, d) array_like
+        Points.
+    Y : (n,) array_like
+        Labels, -1 and 1.
+    masses : (n,) array_like, optional
+        Probabilities of the points, at least 0 with sum 1; equal by default.
 
+    Returns
+    -------
+    (...) ndarray
+        The error of each network.
+
+    Notes
+    -----
+    Cost: ``O(n m d)`` a network.
+
+    References
+    ----------
+    :claim:`thesis/definition-subnetwork-error`, with the event that the thesis' proofs allow
+
+    Examples
+    --------
     >>> net = TwoLayerNetwork([[1.0], [-1.0]], [1.0, 1.0], 0)
     >>> float(error(net, [[1], [-1]], [1, -1])), error(net[[[0, 1], [0, 0]]], [[1]], [1]).tolist()
     (0.5, [1.0, 1.0])
@@ -158,17 +334,42 @@ def error(network, X, Y, masses=None):
 
 
 def xor():
-    """The four points e_1, -e_1, labeled 1, and e_2, -e_2, labeled -1: X (4, 2), Y (4,)."""
+    """XOR in the plane: four points e_1, -e_1, labeled 1, and e_2, -e_2, labeled -1.
+
+    Returns
+    -------
+    X : (4, 2) ndarray
+        The points.
+    Y : (4,) ndarray
+        Their labels.
+    """
     return noisy_xor(2)
 
 
 def noisy_xor(d):
     """XOR in the first two coordinates, and d - 2 further signs that say nothing.
 
-    The points (u, s) / sqrt(d - 1): u is one of e_1, -e_1 (label 1), e_2, -e_2 (label -1), s signs.
-    d: 2 to 20. Returns X (n, d) and Y (n,), n = 2^d, unit points. Raises ValueError for bad
-    arguments. Cost: O(d 2^d). Source: beyond the thesis, Proposition 5.C.
+    The points are ``(u, s) / sqrt(d - 1)``: u is one of e_1, -e_1 (label 1), e_2, -e_2 (label -1),
+    and s are signs.
 
+    Parameters
+    ----------
+    d : int
+        Dimension, 2 to 20.
+
+    Returns
+    -------
+    X : (n, d) ndarray
+        All ``n = 2^d`` points, of length 1.
+    Y : (n,) ndarray
+        Their labels, -1 and 1.
+
+    References
+    ----------
+    :claim:`beyond/noisy-xor-margin`
+
+    Examples
+    --------
     >>> X, Y = noisy_xor(2)
     >>> X.tolist(), Y.tolist()
     ([[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0], [0.0, -1.0]], [1, 1, -1, -1])

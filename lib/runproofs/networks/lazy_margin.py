@@ -1,11 +1,12 @@
 """The margin of Assumption 2, which decides how hard data are for a wide, lazy network.
 
 With z ~ N(0, I) and b ~ Bern(q), a map psi of norm at most 1 has on a labeled point (x, y) the
-margin E[y <psi(z), b x 1{z^T x > 0}>]; gamma(q) is the largest least margin that any psi reaches.
-By convexity gamma(1) = min over weights alpha on the points of E |G_alpha(z)|, where G_alpha(z) is
-the sum of alpha_i y_i x_i over the points with z^T x_i > 0. In the plane that is a finite problem,
-for G_alpha is constant on the arcs between the lines z^T x_i = 0; elsewhere the margin of the
-kernel machine is an upper bound, and every psi gives a lower one.
+margin ``E[y <psi(z), b x 1{z^T x > 0}>]``; gamma(q) is the largest least margin that any psi
+reaches. By convexity gamma(1) is the minimum of ``E |G_alpha(z)|`` over weights alpha on the
+points, where ``G_alpha(z)`` is the sum of alpha_i y_i x_i over the points with ``z^T x_i > 0``. In
+the plane that is a finite problem, for G_alpha is constant on the arcs between the lines
+``z^T x_i = 0``; elsewhere the margin of the kernel machine is an upper bound, and every psi gives a
+lower one.
 """
 
 from typing import NamedTuple
@@ -23,48 +24,102 @@ STEPS = 30  # of Newton's method, at most, for one center
 
 
 class Arcs(NamedTuple):
-    """The arcs of directions z on which the same points have z^T x > 0; empty ones are left out."""
+    """Arcs of directions z on which the same points have ``z^T x > 0``; empty ones are left out.
 
-    start: np.ndarray  # (k,), angles from -pi to pi, increasing
-    mass: np.ndarray  # (k,), the probability of the arc, of sum 1
-    active: np.ndarray  # (k, n), whether z^T x_i > 0 there
+    Attributes
+    ----------
+    start : (k,) ndarray
+        Angles from -pi to pi where the arcs begin, increasing.
+    mass : (k,) ndarray
+        Probabilities of the arcs, of sum 1.
+    active : (k, n) ndarray of bool
+        Whether ``z^T x_i > 0`` on the arc.
+    """
+
+    start: np.ndarray
+    mass: np.ndarray
+    active: np.ndarray
 
 
 class PlanarMap(NamedTuple):
-    """A map psi of the plane that depends on the direction only and is constant on arcs."""
+    """A map psi of the plane that depends on the direction only and is constant on arcs.
 
-    start: np.ndarray  # (k,), where the arcs begin, increasing
-    value: np.ndarray  # (k, 2), of norm at most 1
+    Attributes
+    ----------
+    start : (k,) ndarray
+        Angles where the arcs begin, increasing, the first one -pi.
+    value : (k, 2) ndarray
+        Values on the arcs, of norm at most 1.
+    """
+
+    start: np.ndarray
+    value: np.ndarray
 
     def __call__(self, z):
-        """psi(z) at points z (..., 2); nothing is checked."""
+        """Values psi(z), (..., 2), at points z (..., 2); nothing is checked."""
         z = np.asarray(z, dtype=float)
         angle = np.arctan2(z[..., 1], z[..., 0])
         return self.value[np.searchsorted(self.start, angle, side="right") - 1]
 
 
 class PlanarMargin(NamedTuple):
-    """gamma(q) lies between lower, the margin of psi, and upper, which alpha proves."""
+    """Two bounds of gamma(q), and what proves them.
 
-    lower: float  # q min_i E[y_i <psi(z), x_i 1{z^T x_i > 0}>]
-    upper: float  # q E |G_alpha(z)|
+    Attributes
+    ----------
+    lower : float
+        Margin of psi, ``q min_i E[y_i <psi(z), x_i 1{z^T x_i > 0}>]``.
+    upper : float
+        Bound by alpha, ``q E |G_alpha(z)|``.
+    psi : PlanarMap
+        Map that proves the lower bound.
+    alpha : (n,) ndarray
+        Weights of the points, at least 0 with sum 1.
+    """
+
+    lower: float
+    upper: float
     psi: PlanarMap
-    alpha: np.ndarray  # (n,), at least 0 with sum 1
+    alpha: np.ndarray
 
 
 class KernelMargin(NamedTuple):
-    """The margin of a kernel machine lies between lower, which a plane proves, and upper."""
+    """Two bounds of the margin of a kernel machine.
 
-    lower: float  # the least margin of one plane, a functional of norm at most 1
-    upper: float  # (alpha^T K alpha)^{1/2}
-    alpha: np.ndarray  # (n,), at least 0 with sum 1
+    Attributes
+    ----------
+    lower : float
+        Least margin of one plane, a functional of norm at most 1.
+    upper : float
+        Bound by alpha, ``q (alpha^T K alpha)^{1/2}``.
+    alpha : (n,) ndarray
+        Weights of the points, at least 0 with sum 1.
+    """
+
+    lower: float
+    upper: float
+    alpha: np.ndarray
 
 
 def arcs(X):
-    """The `Arcs` between the lines z^T x_i = 0 of points in the plane.
+    """Arcs between the lines ``z^T x_i = 0`` of points in the plane, at most 2n + 1.
 
-    X: (n, 2). Returns at most 2n arcs. Raises ValueError for bad arguments. Cost: O(n^2).
+    Parameters
+    ----------
+    X : (n, 2) array_like
+        Points x_i.
 
+    Returns
+    -------
+    Arcs
+        Beginnings, probabilities and active points of the arcs.
+
+    Notes
+    -----
+    Cost: ``O(n^2)``.
+
+    Examples
+    --------
     >>> found = arcs([[1, 0], [0, 1]])
     >>> found.mass.tolist(), found.active.astype(int).tolist()
     ([0.25, 0.25, 0.25, 0.25], [[0, 0], [1, 0], [1, 1], [0, 1]])
@@ -82,17 +137,34 @@ def arcs(X):
 def planar_margin(X, y, *, keep=1.0):
     """The margin gamma(q) of labeled points in the plane, enclosed by a map psi and weights alpha.
 
-    X: (n, 2). y: (n,), labels -1 and 1. keep: keep probability in (0, 1]. Returns a `PlanarMargin`;
-    both its bounds hold for the psi and alpha in it, to some roundings, and they are 1e-8 |x| or
-    less apart, x the longest point (tried to n = 100). Where the margin is 0 so is psi. Raises
-    ValueError for bad arguments. Cost: some 60 steps of Newton's method, O(n^3) each; 20 ms for 20
-    points.
-    Source: beyond the thesis, Proposition 5.A.
+    Parameters
+    ----------
+    X : (n, 2) array_like
+        Points x_i.
+    y : (n,) array_like
+        Labels, -1 and 1.
+    keep : float, optional
+        Probability q of keeping a unit, in (0, 1]; 1 by default.
 
-    Barriers for |psi_k| <= 1 on each arc and alpha_i >= 0, of weight mu, make the dual problem
-    smooth: psi = u / (mu + (mu^2 + |u|^2)^{1/2}) with u = mass G_alpha. The bounds are then at most
-    (n + 2n + 1) mu apart, and mu is lowered from center to center.
+    Returns
+    -------
+    PlanarMargin
+        Both bounds, psi, which is 0 where the margin is, and alpha.
 
+    Notes
+    -----
+    Both bounds hold to some roundings, and they are ``1e-8 |x|`` or less apart, x the longest point
+    (tried to n = 100). Barriers for ``|psi_k| <= 1`` on each arc and alpha_i >= 0, of weight mu,
+    make the dual problem smooth: ``psi = u / (mu + (mu^2 + |u|^2)^{1/2})`` with
+    ``u = mass G_alpha``. The bounds are then at most (n + 2n + 1) mu apart, and mu is lowered from
+    center to center. Cost: some 60 steps of Newton's method, ``O(n^3)`` each; 20 ms for 20 points.
+
+    References
+    ----------
+    :claim:`beyond/minimax-margin`
+
+    Examples
+    --------
     >>> found = planar_margin([[1, 0], [-1, 0], [0, 1], [0, -1]], [1, 1, -1, -1])
     >>> round(found.lower, 9), round(found.upper, 9)  # the square root of 2, over 4
     (0.353553391, 0.353553391)
@@ -115,12 +187,31 @@ def planar_margin(X, y, *, keep=1.0):
 
 
 def feature_kernel(X):
-    """E[<x 1{z^T x > 0}, x' 1{z^T x' > 0}>] = <x, x'> (pi - angle) / (2 pi), 0 if x or x' is 0.
+    """Kernel of the features, ``<x, x'> (pi - angle) / (2 pi)``, or 0 if x or x' is 0.
 
-    X: (n, d). Returns (n, n). Raises ValueError for bad arguments. Cost: O(n^2 d).
-    Angles are those of a difference and a sum of unit vectors, exact to rounding.
-    Source: beyond the thesis, Proposition 5.A.
+    It is ``E[<x 1{z^T x > 0}, x' 1{z^T x' > 0}>]`` for z ~ N(0, I).
 
+    Parameters
+    ----------
+    X : (n, d) array_like
+        Points, one a row.
+
+    Returns
+    -------
+    (n, n) ndarray
+        The kernel of each pair.
+
+    Notes
+    -----
+    Angles are those of a difference and a sum of unit vectors, exact to rounding. Cost:
+    ``O(n^2 d)``.
+
+    References
+    ----------
+    :claim:`beyond/minimax-margin`
+
+    Examples
+    --------
     >>> feature_kernel([[1, 0], [1, 1]]).round(3).tolist()
     [[0.5, 0.375], [0.375, 1.0]]
     """
@@ -135,15 +226,34 @@ def feature_kernel(X):
 
 
 def kernel_margin(X, y, *, keep=1.0):
-    """gamma_svm, the hard margin without bias for `feature_kernel`, times q, in any dimension.
+    """Hard margin without bias for `feature_kernel`, times q: a bound of gamma(q).
 
-    X: (n, d). y: (n,), labels -1 and 1. keep: keep probability in (0, 1]. Returns a `KernelMargin`;
-    lower is 0 if no plane is found that separates. Above 0.001 |x|, x the longest point, the bounds
-    agree to 1e-8 |x|; a margin of 0 is enclosed to some 1e-7 |x|, the root of a rounding. Raises
-    ValueError for bad arguments. Cost: O(n^2 d) for the kernel, O(n^3) or somewhat more for the
-    weights.
-    Source: beyond the thesis, Proposition 5.A. It is an upper bound of gamma(q).
+    Parameters
+    ----------
+    X : (n, d) array_like
+        Points, one a row.
+    y : (n,) array_like
+        Labels, -1 and 1.
+    keep : float, optional
+        Probability q of keeping a unit, in (0, 1]; 1 by default.
 
+    Returns
+    -------
+    KernelMargin
+        Both bounds and alpha; lower is 0 if no plane is found that separates.
+
+    Notes
+    -----
+    Above ``0.001 |x|``, x the longest point, the bounds agree to ``1e-8 |x|``; a margin of 0 is
+    enclosed to some ``1e-7 |x|``, the root of a rounding. Cost: ``O(n^2 d)`` for the kernel,
+    ``O(n^3)`` or somewhat more for the weights.
+
+    References
+    ----------
+    :claim:`beyond/minimax-margin`
+
+    Examples
+    --------
     >>> round(kernel_margin([[0.6, 0.8]], [1]).upper, 6)
     0.707107
     """
@@ -160,11 +270,34 @@ def kernel_margin(X, y, *, keep=1.0):
 
 
 def potential(alpha, X, y, z):
-    """G_alpha(z) = sum_i alpha_i y_i x_i 1{z^T x_i > 0}, the gradient that the points push for.
+    """``G_alpha(z) = sum_i alpha_i y_i x_i 1{z^T x_i > 0}``, the gradient that the points push for.
 
-    alpha, y: (n,). X: (n, d). z: (..., d). Returns (..., d). Raises ValueError for bad arguments.
-    Cost: O(n d) a point z.
+    Parameters
+    ----------
+    alpha : (n,) array_like
+        Weights of the points.
+    X : (n, d) array_like
+        Points x_i.
+    y : (n,) array_like
+        Labels, -1 and 1.
+    z : (..., d) array_like
+        Where it is evaluated.
 
+    Returns
+    -------
+    (..., d) ndarray
+        The gradient at each z.
+
+    Notes
+    -----
+    Cost: ``O(n d)`` a point z.
+
+    References
+    ----------
+    :claim:`beyond/minimax-margin`
+
+    Examples
+    --------
     >>> potential([0.5, 0.5], [[1, 0], [0, 1]], [1, -1], [[1, 1], [1, -1]]).tolist()
     [[0.5, -0.5], [0.5, 0.0]]
     """
@@ -175,13 +308,37 @@ def potential(alpha, X, y, z):
 
 
 def sampled_margins(psi, X, y, z, mask=1):
-    """The terms y_i <psi(z_r), b_r x_i 1{z_r^T x_i > 0}>, whose mean over r a wide network has.
+    """The terms ``y_i <psi(z_r), b_r x_i 1{z_r^T x_i > 0}>``, whose mean over r a wide network has.
 
-    psi: a function of points (m, d). X: (n, d). y: (n,). z: (m, d), for instance the initial rows
-    of a network. mask: (m,) of 0 and 1, or 1. Returns (m, n): over r, their mean is the margin of
-    the competitor with rows m^{-1/2} a_r psi(z_r). Raises ValueError for bad arguments.
-    Cost: O(m n d). Source: thesis, Assumption 2.
+    Parameters
+    ----------
+    psi : callable
+        Takes points (m, d); returns as many values.
+    X : (n, d) array_like
+        Points x_i.
+    y : (n,) array_like
+        Labels, -1 and 1.
+    z : (m, d) array_like
+        Samples z_r, for instance the initial rows of a network.
+    mask : (m,) array_like, optional
+        Mask b of zeros and ones; by default all units are kept.
 
+    Returns
+    -------
+    (m, n) ndarray
+        The terms; their mean over r is the margin of the competitor with rows
+        ``m^{-1/2} a_r psi(z_r)``.
+
+    Notes
+    -----
+    Cost: ``O(m n d)``.
+
+    References
+    ----------
+    :claim:`thesis/assumption-2`
+
+    Examples
+    --------
     >>> z = np.random.default_rng(1).standard_normal((4000, 1))
     >>> sampled_margins(np.sign, [[1], [-1]], [1, 1], z).mean(0).round(1).tolist()
     [0.5, 0.5]

@@ -1,10 +1,12 @@
 """Multilayer ReLU networks with dropout on inputs and hidden nodes, exactly (Helmbold and Long).
 
-    W(x) = w^T h_{d-1} + b,   h_j = sigma(W_j h_{j-1} + b_j),   h_0 = x;
+The output of a network is::
 
-dropout keeps each entry of h_0, ..., h_{d-1} with probability p, independently, and multiplies what
-it keeps by 1/p. Integers and Fractions stay exact: then every law and every criterion below is one
-of Fractions, and two of them are compared without a tolerance.
+    W(x) = w^T h_{d-1} + b,   h_j = sigma(W_j h_{j-1} + b_j),   h_0 = x.
+
+Dropout keeps each entry of ``h_0, ..., h_{d-1}`` with probability p, independently, and multiplies
+what it keeps by 1/p. Integers and Fractions stay exact: then every law and every criterion below is
+one of Fractions, and two of them are compared without a tolerance.
 """
 
 from collections import defaultdict
@@ -20,13 +22,25 @@ from runproofs import masks
 
 @dataclass(frozen=True, eq=False)
 class MultilayerNetwork:
-    """The network with weights W_1, ..., W_{d-1}, w and its biases, or a batch of networks.
+    """The network with weights ``W_1, ..., W_{d-1}, w`` and its biases, or a batch of networks.
 
-    weights: d arrays (..., n_j, n_{j-1}), the last one (..., 1, n_{d-1}). biases: d arrays
-    (..., n_j), the last one (..., 1); none are zeros. Numbers are Fractions if all of them are
-    integers or Fractions, and otherwise float64. Raises ValueError for shapes that do not fit.
-    Source: Helmbold and Long, Section 2.
+    Attributes
+    ----------
+    weights : tuple of ndarray
+        The d arrays ``(..., n_j, n_{j-1})``, the last one ``(..., 1, n_{d-1})``.
+    biases : tuple of ndarray
+        The d arrays ``(..., n_j)``, the last one (..., 1); zeros by default.
 
+    Notes
+    -----
+    Both hold Fractions if all numbers are integers or Fractions, and otherwise float64.
+
+    References
+    ----------
+    :claim:`helmbold-long/standard-architecture`
+
+    Examples
+    --------
     >>> MultilayerNetwork([[[1, 1], [1, 1]], [[1, 1]]])([1, Fraction(-1, 3)])
     Fraction(4, 3)
     """
@@ -67,21 +81,47 @@ class MultilayerNetwork:
 
     @property
     def sizes(self) -> tuple[int, ...]:
-        """The numbers of nodes that dropout may drop: inputs, then each hidden layer."""
+        """Numbers of nodes that dropout may drop: inputs, then each hidden layer.
+
+        Returns
+        -------
+        tuple of int
+            The d numbers.
+        """
         return tuple(W.shape[-1] for W in self.weights)
 
     def __call__(self, x):
-        """W(x) at x (..., K). Raises ValueError for bad arguments. Cost: O(weights) a point."""
+        """Outputs W(x), (...), at points x (..., K)."""
         return dropout_output(self, x, [1] * len(self.weights), keep=Fraction(1))
 
 
 def dropout_output(network, x, pattern, *, keep):
     """The output D(W, x, R) of the network with one dropout pattern R, or with a batch of them.
 
-    x: (..., K). pattern: d masks of zeros and ones, (..., K) for the inputs and (..., n_j) for each
-    hidden layer, or the number 1 where nothing is dropped. keep: keep probability. All batch axes
-    broadcast; returns them. Raises ValueError for bad arguments. Cost: O(weights) a pattern.
-    Source: Helmbold and Long, Section 2.
+    Parameters
+    ----------
+    network : MultilayerNetwork
+        A network of depth d, or a batch.
+    x : (..., K) array_like
+        Inputs.
+    pattern : sequence of array_like
+        Masks of zeros and ones, (..., K) for the inputs and ``(..., n_j)`` for each hidden layer,
+        or the number 1 where nothing is dropped.
+    keep : float or Fraction
+        Probability p of keeping an input or a hidden node, in (0, 1].
+
+    Returns
+    -------
+    (...) ndarray
+        The output for each pattern and input; all batch axes broadcast.
+
+    Notes
+    -----
+    Cost: linear in the number of weights, a pattern.
+
+    References
+    ----------
+    :claim:`helmbold-long/standard-architecture`
     """
     h = _numbers("x", x)
     keep = _keep_probability(network, h, keep)
@@ -106,11 +146,25 @@ def dropout_output(network, x, pattern, *, keep):
 
 
 def all_patterns(network, *, keep):
-    """All dropout patterns of a network, as `dropout_output` takes them, and their probabilities.
+    """All dropout patterns of a network, and their probabilities.
 
-    keep: keep probability, a Fraction for exact probabilities. Returns d masks (2^N, n_j) and the
-    probabilities (2^N,), N the number of nodes that may be dropped. Raises ValueError for N > 20
-    and for bad arguments. Cost: O(N 2^N).
+    Parameters
+    ----------
+    network : MultilayerNetwork
+        A network, with N <= 20 inputs and hidden nodes.
+    keep : float or Fraction
+        Probability p of keeping each of them, in (0, 1].
+
+    Returns
+    -------
+    pattern : list of ndarray
+        Masks ``(2^N, n_j)`` of the inputs and each hidden layer, as `dropout_output` takes them.
+    probabilities : (2^N,) ndarray
+        Probabilities of the patterns, exact for a Fraction p.
+
+    Notes
+    -----
+    Cost: ``O(N 2^N)``.
     """
     keep = arguments.keep_probability(keep, exact=True)
     droppable = sum(network.sizes)
@@ -126,12 +180,29 @@ def all_patterns(network, *, keep):
 def output_law(network, x, *, keep):
     """The law of the output under dropout, pushed forward layer by layer.
 
-    x: (K,). keep: keep probability. Returns a dictionary from the values of the output to their
-    probabilities, exact if network, x and p are. Partial sums that are equal are merged after each
-    node, so that layers of equal nodes are cheap at any width. Raises ValueError for bad arguments.
-    Cost of a layer: the distinct activations below it, times the distinct partial sums from one of
-    them (2^n for n nodes below, n + 1 where they are all equal), times the weights of the layer.
+    Parameters
+    ----------
+    network : MultilayerNetwork
+        A single network.
+    x : (K,) array_like
+        Input.
+    keep : float or Fraction
+        Probability p of keeping an input or a hidden node, in (0, 1].
 
+    Returns
+    -------
+    dict
+        Probabilities of the values of the output, exact if network, x and p are.
+
+    Notes
+    -----
+    Partial sums that are equal are merged after each node, so that layers of equal nodes are cheap
+    at any width. Cost of a layer: the distinct activations below it, times the distinct partial
+    sums from one of them (``2^n`` for n nodes below, n + 1 where they are all equal), times the
+    weights of the layer.
+
+    Examples
+    --------
     >>> network = MultilayerNetwork([[[1, 1], [1, 1]], [[1, 1]]])
     >>> law = output_law(network, [1, -1], keep=Fraction(1, 2))
     >>> {int(value): str(law[value]) for value in sorted(law)}
@@ -156,19 +227,51 @@ def output_law(network, x, *, keep):
 
 
 def half(x, y):
-    """The law P_(x,y): (x, y) or (0, 0), each with probability 1/2.
+    """The law ``P_(x,y)``: (x, y) or (0, 0), each with probability 1/2.
 
-    x: (K,). Returns a list of triples (probability, x, y). Source: Helmbold and Long, Definition 1.
+    Parameters
+    ----------
+    x : (K,) array_like
+        Input of the first example.
+    y : float
+        Its label.
+
+    Returns
+    -------
+    list of tuple
+        Two triples (probability, x, y).
+
+    References
+    ----------
+    :claim:`helmbold-long/definition-1`
     """
     return [(Fraction(1, 2), x, y), (Fraction(1, 2), 0 * np.asarray(x), 0)]
 
 
 def criterion(network, examples, *, keep):
-    """The dropout criterion J_D: the mean of (D(W, x, R) - y)^2 over examples and patterns.
+    """The dropout criterion J_D: the mean of ``(D(W, x, R) - y)^2`` over examples and patterns.
 
-    examples: triples (probability, x, y), x (K,). keep: keep probability. Exact if all numbers are.
-    Raises ValueError for bad arguments. Cost: one `output_law` an example. Source: Helmbold and
-    Long, (1).
+    Parameters
+    ----------
+    network : MultilayerNetwork
+        A single network.
+    examples : iterable of tuple
+        Triples (probability, x, y), x (K,).
+    keep : float or Fraction
+        Probability p of keeping an input or a hidden node, in (0, 1].
+
+    Returns
+    -------
+    float or Fraction
+        The criterion, exact if all numbers are.
+
+    Notes
+    -----
+    Cost: one `output_law` an example.
+
+    References
+    ----------
+    :claim:`helmbold-long/equation-1`
     """
     return sum(
         weight * chance * (value - y) ** 2
@@ -178,19 +281,67 @@ def criterion(network, examples, *, keep):
 
 
 def risk(network, examples):
-    """The mean of (W(x) - y)^2 over examples, triples (probability, x, y). Cost: one pass each."""
+    """The mean of ``(W(x) - y)^2`` over examples.
+
+    Parameters
+    ----------
+    network : MultilayerNetwork
+        A network, or a batch.
+    examples : iterable of tuple
+        Triples (probability, x, y), x (K,).
+
+    Returns
+    -------
+    (...) ndarray
+        The risk of each network.
+
+    Notes
+    -----
+    Cost: one pass an example.
+    """
     return sum(weight * (network(x) - y) ** 2 for weight, x, y in examples)
 
 
 def squared_norm(network):
-    """The sum of the squares of all weights, biases left out; a batch of them for a batch."""
+    """The sum of the squares of all weights, biases left out.
+
+    Parameters
+    ----------
+    network : MultilayerNetwork
+        A network, or a batch.
+
+    Returns
+    -------
+    (...) ndarray
+        The sum for each network.
+    """
     return sum((W**2).sum((-2, -1)) for W in network.weights)
 
 
 def penalised_risk(network, examples, lam):
-    """J_2: the risk and lam / 2 times the squared norm of the weights (biases are free).
+    """``J_2``, the risk and lam / 2 times the squared norm of the weights (biases are free).
 
-    lam: at least 0. Raises ValueError for bad arguments. Source: Helmbold and Long, Section 2.
+    Parameters
+    ----------
+    network : MultilayerNetwork
+        A network, or a batch.
+    examples : iterable of tuple
+        Triples (probability, x, y), x (K,).
+    lam : float or Fraction
+        Strength of the penalty, at least 0.
+
+    Returns
+    -------
+    (...) ndarray
+        The criterion of each network.
+
+    Notes
+    -----
+    Cost: one pass an example.
+
+    References
+    ----------
+    Helmbold and Long, Surprising Properties of Dropout in Deep Networks, 2018, Section 2
     """
     arguments.number("lam", float(lam), least=0)
     return risk(network, examples) + lam * squared_norm(network) / 2

@@ -1,6 +1,6 @@
 """Networks that fit the OR of their inputs under dropout (Helmbold and Long, Section 4.1).
 
-The law is P_(1,1): all inputs and the label are 1, or all are 0, each with probability 1/2. A
+The law is ``P_(1,1)``: all inputs and the label are 1, or all are 0, each with probability 1/2. A
 network of K inputs and depth d has d - 1 hidden layers of n nodes each. Dropout keeps each input
 and each hidden node with probability p. Formulas are exact for a Fraction p, and floats otherwise.
 """
@@ -17,9 +17,30 @@ from runproofs.networks.multilayer import MultilayerNetwork, output_law
 def all_ones(K, n, d, size=1, bias=0):
     """The network with hidden weights 1, hidden biases 0, and equal output weights.
 
-    K, n >= 1, d >= 2. size: every output weight. bias: of the output node. Raises ValueError for
-    bad arguments. Cost: O(n K + d n^2).
+    Parameters
+    ----------
+    K : int
+        Number of inputs, at least 1.
+    n : int
+        Number of nodes of each hidden layer, at least 1.
+    d : int
+        Depth, at least 2.
+    size : float or Fraction, optional
+        Every output weight, 1 by default.
+    bias : float or Fraction, optional
+        Bias of the output node, 0 by default.
 
+    Returns
+    -------
+    MultilayerNetwork
+        The network.
+
+    Notes
+    -----
+    Cost: ``O(n K + d n^2)``.
+
+    Examples
+    --------
     >>> all_ones(2, 3, 2, size=Fraction(1, 6))([1, 1])
     Fraction(1, 1)
     """
@@ -31,10 +52,36 @@ def first_one(K, n, d, size, bias=0):
     """The first-one network: n / K gadgets of K nodes; node i fires if input i is the first one.
 
     Node i of a gadget has weight 1 on input i and -1 on the inputs before it. Later hidden weights
-    are 1, hidden biases 0. K >= 1 divides n, d >= 2. size: every output weight. bias: of the output
-    node. Raises ValueError for bad arguments. Cost: O(n K + d n^2). Source: Helmbold and Long,
-    Section 4.1.
+    are 1, hidden biases 0.
 
+    Parameters
+    ----------
+    K : int
+        Number of inputs, at least 1.
+    n : int
+        Number of nodes of each hidden layer, a multiple of K.
+    d : int
+        Depth, at least 2.
+    size : float or Fraction
+        Every output weight.
+    bias : float or Fraction, optional
+        Bias of the output node, 0 by default.
+
+    Returns
+    -------
+    MultilayerNetwork
+        The network.
+
+    Notes
+    -----
+    Cost: ``O(n K + d n^2)``.
+
+    References
+    ----------
+    :claim:`helmbold-long/first-one-gadget`
+
+    Examples
+    --------
     >>> first_one(3, 3, 2, size=1).weights[0].astype(int).tolist()
     [[1, 0, 0], [-1, 1, 0], [-1, -1, 1]]
     """
@@ -44,9 +91,21 @@ def first_one(K, n, d, size, bias=0):
 
 
 def kappa(n, d, *, keep):
-    """The variance of the product of d - 1 independent Bin(n, p) / (n p): (1 + q / n p)^(d-1) - 1.
+    """Variance ``(1 + q / (n p))^(d-1) - 1`` of the product of d - 1 independent Bin(n, p) / (n p).
 
-    n >= 1, d >= 2. keep: keep probability. Raises ValueError for bad arguments. Cost: O(1).
+    Parameters
+    ----------
+    n : int
+        Number of nodes of each hidden layer, at least 1.
+    d : int
+        Depth, at least 2.
+    keep : float or Fraction
+        Probability p of keeping an input or a hidden node, in (0, 1].
+
+    Returns
+    -------
+    float or Fraction
+        The variance.
     """
     (_, n, d), (keep, q) = _shape(1, n, d), _rate(keep)
     return (1 + q / (n * keep)) ** (d - 1) - 1
@@ -55,10 +114,30 @@ def kappa(n, d, *, keep):
 def first_one_criterion(K, n, d, *, keep, biased=False):
     """The least dropout criterion of a first-one network, over the size of its output weights.
 
-    With biased=True also over its output bias. K >= 1 divides n, d >= 2. keep: keep probability.
-    Raises ValueError for bad arguments. Cost: O(1). Source: Helmbold and Long, Lemma 10, for
-    p = 1/2.
+    Parameters
+    ----------
+    K : int
+        Number of inputs, at least 1.
+    n : int
+        Number of nodes of each hidden layer, a multiple of K.
+    d : int
+        Depth, at least 2.
+    keep : float or Fraction
+        Probability p of keeping an input or a hidden node, in (0, 1].
+    biased : bool, optional
+        Whether the output bias is free, too; it is 0 by default.
 
+    Returns
+    -------
+    float or Fraction
+        The criterion.
+
+    References
+    ----------
+    :claim:`helmbold-long/lemma-10`, for p = 1/2
+
+    Examples
+    --------
     >>> first_one_criterion(4, 8, 2, keep=Fraction(1, 2))
     Fraction(3, 16)
     """
@@ -67,9 +146,29 @@ def first_one_criterion(K, n, d, *, keep, biased=False):
 
 
 def best_first_one(K, n, d, *, keep, biased=False):
-    """The first-one network of the least criterion; arguments as for `first_one_criterion`.
+    """The first-one network of the least criterion.
 
-    Cost: O(n K + d n^2).
+    Parameters
+    ----------
+    K : int
+        Number of inputs, at least 1.
+    n : int
+        Number of nodes of each hidden layer, a multiple of K.
+    d : int
+        Depth, at least 2.
+    keep : float or Fraction
+        Probability p of keeping an input or a hidden node, in (0, 1].
+    biased : bool, optional
+        Whether the output bias is free, too; it is 0 by default.
+
+    Returns
+    -------
+    MultilayerNetwork
+        The network.
+
+    Notes
+    -----
+    Cost: ``O(n K + d n^2)``.
     """
     Q, tau = _first_one(K, n, d, keep)
     bias = tau / (1 + tau) if biased else 0 * tau
@@ -79,9 +178,28 @@ def best_first_one(K, n, d, *, keep, biased=False):
 def non_negative_minimum(K, n, d, *, keep):
     """The least dropout criterion of all networks without negative weights, with any biases.
 
-    K, n >= 1, d >= 2. keep: keep probability. Raises ValueError for bad arguments. Cost: O(1).
-    Source: Theorem S.D, which sharpens Lemma 16 of Helmbold and Long.
+    Parameters
+    ----------
+    K : int
+        Number of inputs, at least 1.
+    n : int
+        Number of nodes of each hidden layer, at least 1.
+    d : int
+        Depth, at least 2.
+    keep : float or Fraction
+        Probability p of keeping an input or a hidden node, in (0, 1].
 
+    Returns
+    -------
+    float or Fraction
+        The criterion.
+
+    References
+    ----------
+    :claim:`beyond/best-non-negative-network`, which sharpens :claim:`helmbold-long/lemma-16`
+
+    Examples
+    --------
     >>> non_negative_minimum(2, 4, 2, keep=Fraction(1, 2))
     Fraction(7, 44)
     """
@@ -92,20 +210,59 @@ def non_negative_minimum(K, n, d, *, keep):
 def best_non_negative(K, n, d, *, keep):
     """A network of the least criterion without negative weights: all hidden weights are 1.
 
-    Arguments as for `non_negative_minimum`. Cost: O(n K + d n^2). Source: Theorem S.D.
+    Parameters
+    ----------
+    K : int
+        Number of inputs, at least 1.
+    n : int
+        Number of nodes of each hidden layer, at least 1.
+    d : int
+        Depth, at least 2.
+    keep : float or Fraction
+        Probability p of keeping an input or a hidden node, in (0, 1].
+
+    Returns
+    -------
+    MultilayerNetwork
+        The network.
+
+    Notes
+    -----
+    Cost: ``O(n K + d n^2)``.
+
+    References
+    ----------
+    :claim:`beyond/best-non-negative-network`
     """
     M, beta = _non_negative(K, n, d, keep)
     return all_ones(K, n, d, _rate(keep)[0] * beta / n ** (d - 1), M * beta)
 
 
 def profile(network, *, keep):
-    """psi(0), ..., psi(K): the mean output on all ones, given how many inputs dropout has kept.
+    """The mean outputs psi(0), ..., psi(K) on all ones, given how many inputs dropout has kept.
 
-    keep: keep probability. Returns an array (K + 1,), of Fractions where network and p are exact.
-    Raises ValueError for a batch of networks, one without a hidden layer, and K > 12.
-    Cost: one `output_law` of the hidden layers for each of 2^K masks. Source: Helmbold and Long,
-    Definition 13.
+    Parameters
+    ----------
+    network : MultilayerNetwork
+        A single network with a hidden layer and K <= 12 inputs.
+    keep : float or Fraction
+        Probability p of keeping an input or a hidden node, in (0, 1].
 
+    Returns
+    -------
+    (K + 1,) ndarray
+        The means, Fractions where network and p are exact.
+
+    Notes
+    -----
+    Cost: one `output_law` of the hidden layers for each of ``2^K`` masks.
+
+    References
+    ----------
+    :claim:`helmbold-long/definition-13`
+
+    Examples
+    --------
     >>> [str(mean) for mean in profile(first_one(3, 3, 2, size=1), keep=Fraction(1, 2))]
     ['0', '2', '2', '2']
     """
@@ -171,9 +328,33 @@ def detector(K, n, d, *, keep):
 
     First-layer weights -p and biases 1, so that a first node is 1 if no input is kept and else 0;
     later hidden weights 1 and biases 0; equal negative output weights, and an output bias.
-    K, n >= 1, d >= 2. keep: keep probability. Raises ValueError for bad arguments.
-    Cost: O(n K + d n^2). Source: Theorem S.E.
 
+    Parameters
+    ----------
+    K : int
+        Number of inputs, at least 1.
+    n : int
+        Number of nodes of each hidden layer, at least 1.
+    d : int
+        Depth, at least 2.
+    keep : float or Fraction
+        Probability p of keeping an input or a hidden node, in (0, 1].
+
+    Returns
+    -------
+    MultilayerNetwork
+        The network.
+
+    Notes
+    -----
+    Cost: ``O(n K + d n^2)``.
+
+    References
+    ----------
+    :claim:`beyond/negative-weights-at-every-width`
+
+    Examples
+    --------
     >>> net = detector(2, 3, 2, keep=Fraction(1, 2))
     >>> net([0, 0]), net([1, 1])
     (Fraction(29, 85), Fraction(13, 17))
@@ -190,8 +371,28 @@ def detector(K, n, d, *, keep):
 def detector_minimum(K, n, d, *, keep):
     """The dropout criterion of `detector`, the least over its output weights and output bias.
 
-    Arguments as for `non_negative_minimum`. Cost: O(1). Source: Theorem S.E.
+    Parameters
+    ----------
+    K : int
+        Number of inputs, at least 1.
+    n : int
+        Number of nodes of each hidden layer, at least 1.
+    d : int
+        Depth, at least 2.
+    keep : float or Fraction
+        Probability p of keeping an input or a hidden node, in (0, 1].
 
+    Returns
+    -------
+    float or Fraction
+        The criterion.
+
+    References
+    ----------
+    :claim:`beyond/negative-weights-at-every-width`
+
+    Examples
+    --------
     >>> detector_minimum(4, 1, 2, keep=Fraction(1, 2))
     Fraction(287, 1598)
     """
@@ -202,8 +403,28 @@ def detector_minimum(K, n, d, *, keep):
 def detector_wins(K, n, d, *, keep):
     """Whether `detector_minimum` is below `non_negative_minimum`, by the condition of Theorem S.E.
 
-    Arguments as for `non_negative_minimum`; decided exactly for a Fraction p. Cost: O(1).
+    Parameters
+    ----------
+    K : int
+        Number of inputs, at least 1.
+    n : int
+        Number of nodes of each hidden layer, at least 1.
+    d : int
+        Depth, at least 2.
+    keep : float or Fraction
+        Probability p of keeping an input or a hidden node, in (0, 1].
 
+    Returns
+    -------
+    bool
+        The answer, exact for a Fraction p.
+
+    References
+    ----------
+    :claim:`beyond/negative-weights-at-every-width`
+
+    Examples
+    --------
     >>> [n for n in range(1, 8) if detector_wins(2, n, 2, keep=Fraction(1, 2))]
     [5, 6, 7]
     """

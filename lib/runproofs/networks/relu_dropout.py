@@ -1,7 +1,8 @@
-"""Dropout in two-layer ReLU networks, Section 4.3 of the thesis: its objective, what it penalizes,
-and training a stack of networks with it.
+"""Dropout in two-layer ReLU networks, Section 4.3 of the thesis: objective, penalty and training.
 
-    f(x) = U sigma(V^T x),   sigma(z) = max(z, 0),   U (d2, d1), V (d0, d1), a column a unit.
+The network, with a column of U and of V for each unit, is::
+
+    f(x) = U sigma(V^T x),   sigma(z) = max(z, 0),   U (d2, d1), V (d0, d1).
 
 Here p is the probability to DROP a unit, lambda = p / (1 - p), and a unit that stays is multiplied
 by 1 / (1 - p). The regularizer never contains lambda. A sample is X (n, d0), one example a row,
@@ -24,11 +25,31 @@ from runproofs.training import Recorder
 
 
 def flows(U, V, X, masses=None):
-    """The flows psi_j = ||u_j|| a_j of the hidden units, a_j^2 = E sigma(v_j^T x)^2.
+    """The flows ``psi_j = ||u_j|| a_j`` of the hidden units, ``a_j^2 = E sigma(v_j^T x)^2``.
 
-    U: (..., d2, d1). V: (..., d0, d1). X: (n, d0). masses: None for a sample, or the probabilities
-    (n,) of a law, at least 0, of sum 1. Returns (..., d1). Raises ValueError for bad arguments.
-    Cost: O(n d0 d1). Source: thesis, Section 4.6.
+    Parameters
+    ----------
+    U : (..., d2, d1) array_like
+        Output weights, a column u_j for each unit, with any leading batch axes.
+    V : (..., d0, d1) array_like
+        Input weights, a column v_j for each unit.
+    X : (n, d0) array_like
+        Inputs, one a row.
+    masses : (n,) array_like, optional
+        Probabilities of the inputs, at least 0 with sum 1; equal by default.
+
+    Returns
+    -------
+    (..., d1) ndarray
+        The flow of each unit.
+
+    Notes
+    -----
+    Cost: ``O(n d0 d1)`` a network.
+
+    References
+    ----------
+    :claim:`thesis/definition-coadaptation`
     """
     U, V = arguments.factors(U, V)
     X = arguments.matrix("X", X, columns=V.shape[-2])
@@ -36,10 +57,34 @@ def flows(U, V, X, masses=None):
 
 
 def regularizer(U, V, X, masses=None):
-    """R = sum_j ||u_j||^2 a_j^2, without lambda: the sum of the squared flows.
+    """Explicit regularizer ``R = sum_j ||u_j||^2 a_j^2`` of dropout, the sum of the squared flows.
 
-    Arguments, errors and cost as in `flows`. Returns the batch shape. Source: thesis, (4.4).
+    Parameters
+    ----------
+    U : (..., d2, d1) array_like
+        Output weights, a column u_j for each unit, with any leading batch axes.
+    V : (..., d0, d1) array_like
+        Input weights, a column v_j for each unit.
+    X : (n, d0) array_like
+        Inputs, one a row.
+    masses : (n,) array_like, optional
+        Probabilities of the inputs, at least 0 with sum 1; equal by default.
 
+    Returns
+    -------
+    (...) ndarray
+        R for each network, without lambda.
+
+    Notes
+    -----
+    Cost: ``O(n d0 d1)`` a network.
+
+    References
+    ----------
+    :claim:`thesis/equation-4.4`
+
+    Examples
+    --------
     >>> float(regularizer([[1, 2]], [[1, -1]], [[3], [-1]]))
     6.5
     """
@@ -47,11 +92,33 @@ def regularizer(U, V, X, masses=None):
 
 
 def objective(U, V, X, Y, *, drop):
-    """The dropout objective, closed form: mean ||y - f(x)||^2 + lambda R.
+    """The dropout objective in closed form, mean of ``||y - f(x)||^2`` plus lambda R.
 
-    U: (..., d2, d1). V: (..., d0, d1). X: (n, d0). Y: (n, d2). drop: in [0, 1), a number, or one
-    for each network. Returns the batch shape. Raises ValueError for bad arguments.
-    Cost: O(n (d0 + d2) d1). Source: thesis, (4.3) and Proposition 5.
+    Parameters
+    ----------
+    U : (..., d2, d1) array_like
+        Output weights, a column u_j for each unit, with any leading batch axes.
+    V : (..., d0, d1) array_like
+        Input weights, a column v_j for each unit.
+    X : (n, d0) array_like
+        Inputs, one a row.
+    Y : (n, d2) array_like
+        Their labels y.
+    drop : float or (...) array_like
+        Probability p of dropping a unit, in [0, 1): a number, or one for each network.
+
+    Returns
+    -------
+    (...) ndarray
+        The objective of each network.
+
+    Notes
+    -----
+    Cost: ``O(n (d0 + d2) d1)`` a network.
+
+    References
+    ----------
+    :claim:`thesis/equation-4.3`, :claim:`thesis/proposition-5`
     """
     U, V, X, Y = _problem(U, V, X, Y)
     drop = arguments.numbers("drop", drop, batch=U.shape[:-2], least=0, below=1)
@@ -60,10 +127,37 @@ def objective(U, V, X, Y, *, drop):
 
 
 def objective_by_enumeration(U, V, X, Y, *, drop):
-    """The dropout objective (4.3) by its definition, over all 2^d1 masks of one network.
+    """The dropout objective by its definition, over all masks of one network.
 
-    Arguments and errors as in `objective`, without batch axes; d1 at most 20. Returns a float.
-    Cost: O(2^d1 n d1 d2). Source: thesis, (4.3).
+    Parameters
+    ----------
+    U : (d2, d1) array_like
+        Output weights of at most 20 units.
+    V : (d0, d1) array_like
+        Input weights.
+    X : (n, d0) array_like
+        Inputs, one a row.
+    Y : (n, d2) array_like
+        Their labels y.
+    drop : float
+        Probability p of dropping a unit, in [0, 1).
+
+    Returns
+    -------
+    float
+        The objective.
+
+    See Also
+    --------
+    objective : The same in closed form.
+
+    Notes
+    -----
+    Cost: ``O(2^d1 n d1 d2)``.
+
+    References
+    ----------
+    :claim:`thesis/equation-4.3`
     """
     U, V, X, Y = _problem(U, V, X, Y)
     if U.ndim > 2:
@@ -78,12 +172,24 @@ def objective_by_enumeration(U, V, X, Y, *, drop):
 
 
 def coadaptation(psi):
-    """phi = ||psi||_1 / (sqrt(d1) ||psi||_2), which is 1 if all flows are equal.
+    """Co-adaptation ``phi = ||psi||_1 / (sqrt(d1) ||psi||_2)``, which is 1 if all flows are equal.
 
-    psi: (..., d1), flows, at least 0, not all 0. Returns the batch shape, from d1^{-1/2}, where
-    only one flow is not 0, to 1. Raises ValueError for bad arguments. Cost: O(d1).
-    Source: thesis, Section 4.6.
+    Parameters
+    ----------
+    psi : (..., d1) array_like
+        Flows, at least 0, not all 0.
 
+    Returns
+    -------
+    (...) ndarray
+        The measure phi, from ``d1^{-1/2}``, where only one flow is not 0, to 1.
+
+    References
+    ----------
+    :claim:`thesis/definition-coadaptation`
+
+    Examples
+    --------
     >>> float(round(coadaptation([3, 4]) ** 2, 12))
     0.98
     """
@@ -102,10 +208,24 @@ def coadaptation(psi):
 def path_norm_squared(U, V):
     """The squared l2 path norm: the products of squared weights along all paths, added up.
 
-    U: (..., d2, d1). V: (..., d0, d1). Returns the batch shape: a product of the layers, their
-    entries squared. Raises ValueError for bad arguments. Cost: O((d0 + d2) d1).
-    Source: thesis, Section 4.3 and (4.8).
+    Parameters
+    ----------
+    U : (..., d2, d1) array_like
+        Output weights, a column u_j for each unit, with any leading batch axes.
+    V : (..., d0, d1) array_like
+        Input weights, a column v_j for each unit.
 
+    Returns
+    -------
+    (...) ndarray
+        The squared norm of each network.
+
+    References
+    ----------
+    :claim:`thesis/remark-path-norm`, :claim:`thesis/equation-4.8`
+
+    Examples
+    --------
     >>> float(path_norm_squared([[1, 2]], [[1, 0], [3, 1]]))
     14.0
     """
@@ -114,10 +234,23 @@ def path_norm_squared(U, V):
 
 
 def symmetrize(X, rng):
-    """The sample with each example multiplied by a sign of its own, a fair coin; labels stay.
+    """The sample with each input multiplied by a sign of its own, a fair coin; labels stay.
 
-    X: (n, d0). rng: NumPy Generator, or a seed. Returns (n, d0). Raises ValueError for bad
-    arguments. Cost: O(n d0). Source: thesis, Corollary 3.
+    Parameters
+    ----------
+    X : (n, d0) array_like
+        Inputs, one a row.
+    rng : numpy.random.Generator or int
+        Source of the signs, or a seed.
+
+    Returns
+    -------
+    (n, d0) ndarray
+        The inputs with their signs.
+
+    References
+    ----------
+    :claim:`thesis/remark-symmetrization`, :claim:`thesis/corollary-3`
     """
     X = arguments.matrix("X", X)
     return X * arguments.generator(rng).choice([-1.0, 1.0], size=(len(X), 1))
@@ -127,21 +260,54 @@ def symmetrize(X, rng):
 
 
 class ReLUTraining(NamedTuple):
-    """What `train` returns."""
+    """Final networks, and what was observed on the way.
 
-    U: torch.Tensor  # (runs, d2, d1), final
-    V: torch.Tensor  # (runs, d0, d1), final
-    times: np.ndarray  # (k,), the numbers of steps after which `observe` was called
-    observed: dict[str, np.ndarray]  # its results, each with a leading axis of length k
+    Attributes
+    ----------
+    U : (runs, d2, d1) Tensor
+        Final output weights.
+    V : (runs, d0, d1) Tensor
+        Final input weights.
+    times : (k,) ndarray
+        Numbers of steps after which observe was called.
+    observed : dict of ndarray
+        Its results by name, each with a leading axis of length k.
+    """
+
+    U: torch.Tensor
+    V: torch.Tensor
+    times: np.ndarray
+    observed: dict[str, np.ndarray]
 
 
 def sampled_loss(U, V, x, y, mask):
-    """The loss of masked networks, mean over the examples of ||y - U (mask * sigma(V^T x))||^2.
+    """The loss of masked networks, mean over the examples of ``||y - U (mask * sigma(V^T x))||^2``.
 
-    Tensors U (..., d2, d1), V (..., d0, d1), x (..., b, d0), y (..., b, d2) and mask (..., b, d1),
-    or (..., 1, d1) if all examples share one; they broadcast, and nothing is checked. A unit that
-    stays has 1 / (1 - p) in the mask. Returns the batch shape. Cost: O(b (d0 + d2) d1).
-    Source: thesis, (4.3).
+    Parameters
+    ----------
+    U : (..., d2, d1) Tensor
+        Output weights.
+    V : (..., d0, d1) Tensor
+        Input weights.
+    x : (..., b, d0) Tensor
+        Inputs of a batch, one a row.
+    y : (..., b, d2) Tensor
+        Their labels.
+    mask : (..., b, d1) or (..., 1, d1) Tensor
+        0 for a unit that is dropped, 1 / (1 - p) for one that stays; for each example, or for all.
+
+    Returns
+    -------
+    (...) Tensor
+        The loss of each network.
+
+    Notes
+    -----
+    All axes (...) broadcast. Cost: ``O(b (d0 + d2) d1)`` a network. Nothing is checked.
+
+    References
+    ----------
+    :claim:`thesis/equation-4.3`
     """
     hidden = torch.relu(x @ V) * mask
     return (y - hidden @ U.mT).square().sum(-1).mean(-1)
@@ -154,16 +320,48 @@ def train(
     """Train a stack of networks at once with dropout, on the same batches.
 
     Each example of each batch has a mask of its own, in each network.
-    U: (runs, d2, d1), V: (runs, d0, d1), tensors whose dtype decides the arithmetic; they are not
-    changed. X: (n, d0). Y: (n, d2). drop: in [0, 1), a number or (runs,). epochs, batch: at least
-    1; an epoch visits all examples, in a new order, its last batch being the rest. step_size:
-    larger than 0. generator: torch.Generator, which determines the result. observe: called as
-    observe(U, V) before the first step, after each `every` steps (or after the numbers of steps
-    that `every` lists), and after the last; returns a dict of arrays or CPU tensors.
-    optimizer: "Adam", or "SGD", without momentum.
-    Returns a `ReLUTraining`. Raises ValueError for bad arguments.
-    Cost: O(b (d0 + d2) d1) a step and run, and 2 (d0 + d2) d1 numbers a run that Adam remembers.
-    Source: thesis, Section 4.6, which names SGD in passing.
+
+    Parameters
+    ----------
+    U : (runs, d2, d1) Tensor
+        Output weights to start from, which stay; their dtype decides the arithmetic.
+    V : (runs, d0, d1) Tensor
+        Input weights to start from, which stay.
+    X : (n, d0) array_like
+        Inputs, one a row.
+    Y : (n, d2) array_like
+        Their labels.
+    drop : float or (runs,) array_like
+        Probability p of dropping a unit, in [0, 1): a number, or one for each network.
+    epochs : int
+        Number of epochs, at least 1; each visits all examples, in a new order.
+    batch : int
+        Number of examples in a batch, at least 1; the last batch of an epoch is the rest.
+    step_size : float
+        Length of the steps, larger than 0.
+    generator : torch.Generator
+        Source of batches and masks, which determines the result.
+    every : int or list of int, optional
+        Number of steps between two calls of observe, or the steps after which it is called.
+    observe : callable, optional
+        Takes U and V, at the start, by every, and at the end; returns a dict of arrays or CPU
+        tensors.
+    optimizer : {"Adam", "SGD"}, optional
+        Method, SGD being without momentum.
+
+    Returns
+    -------
+    ReLUTraining
+        The final networks, and what was observed.
+
+    Notes
+    -----
+    Cost: ``O(b (d0 + d2) d1)`` a step and run, and 2 (d0 + d2) d1 numbers a run that Adam
+    remembers.
+
+    References
+    ----------
+    Section 4.6 of the thesis, which names SGD in passing
     """
     check_factors(U, V, ndim=3)
     check_generator(generator)

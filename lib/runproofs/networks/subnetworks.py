@@ -1,6 +1,6 @@
 """All sub-networks of a wide layer at once: dropout on the last hidden layer, Section 5.5.
 
-A sub-network keeps the units of a mask b in {0, 1}^m and has the logits
+A sub-network keeps the units of a mask b in ``{0, 1}^m`` and has the logits::
 
     h(x) diag(b) A^T / q + beta,   h(x) (m,) the activations, A (C, m) and beta (C,) the output.
 
@@ -18,11 +18,34 @@ BLOCK = 2**24  # entries of masked output layers in memory at once
 def logits(H, A, beta, masks, *, keep):
     """The logits of K sub-networks: one matrix product with all masked output layers side by side.
 
-    H: (n, m). A: (C, m). beta: (C,). masks: (K, m) of zeros and ones. keep: in (0, 1]; q = 1 with
-    masks of ones is the full network. Returns (K, n, C), float32 if H and A are, else float64.
-    Raises ValueError for bad arguments. Cost: O(n m K C), and memory for m K C numbers, or 2^24
-    where these are more. Source: beyond the thesis, Proposition 5.K.
+    Parameters
+    ----------
+    H : (n, m) array_like
+        Activations of the wide layer, an input a row.
+    A : (C, m) array_like
+        Weights of the output layer.
+    beta : (C,) array_like
+        Its biases.
+    masks : (K, m) array_like
+        Masks of zeros and ones.
+    keep : float
+        Probability q of keeping a unit, in (0, 1]; 1 with a mask of ones is the full network.
 
+    Returns
+    -------
+    (K, n, C) ndarray
+        The logits, in float32 if H and A are, else in float64.
+
+    Notes
+    -----
+    Cost: ``O(n m K C)``, and memory for m K C numbers, or ``2^24`` where these are more.
+
+    References
+    ----------
+    :claim:`beyond/one-product-subnetworks`
+
+    Examples
+    --------
     >>> logits([[1, 2]], [[1, 1], [0, -1]], [0, 5], [[1, 1], [1, 0]], keep=0.5).tolist()
     [[[6.0, 1.0]], [[2.0, 5.0]]]
     """
@@ -47,10 +70,34 @@ def logits(H, A, beta, masks, *, keep):
 def moments(H, A, beta, *, keep):
     """Mean and covariance of the logits of each input over a random mask, exactly.
 
-    Arguments, errors and precision as in `logits`. Returns the mean (n, C), which is what the full
-    network says, and the covariance (n, C, C). Cost: O(n m C^2), that of C
-    sub-networks. Source: beyond the thesis, Proposition 5.K.
+    Parameters
+    ----------
+    H : (n, m) array_like
+        Activations of the wide layer, an input a row.
+    A : (C, m) array_like
+        Weights of the output layer.
+    beta : (C,) array_like
+        Its biases.
+    keep : float
+        Probability q of keeping a unit, in (0, 1].
 
+    Returns
+    -------
+    mean : (n, C) ndarray
+        What the full network says; like the covariance in float32 if H and A are, else in float64.
+    covariance : (n, C, C) ndarray
+        Covariance of the logits.
+
+    Notes
+    -----
+    Cost: ``O(n m C^2)``, that of C sub-networks.
+
+    References
+    ----------
+    :claim:`beyond/one-product-subnetworks`
+
+    Examples
+    --------
     >>> mean, covariance = moments([[1, 2]], [[1, 1], [0, -1]], [0, 5], keep=0.5)
     >>> mean.tolist(), covariance.tolist()
     ([[3.0, 3.0]], [[[5.0, -4.0], [-4.0, 4.0]]])
@@ -64,11 +111,29 @@ def moments(H, A, beta, *, keep):
 def predicted_accuracy(mean, covariance, labels, rng, draws=256):
     """The probability that each input is classified correctly, if its logits were Gaussian.
 
-    No mask is drawn. mean: (n, C). covariance: (n, C, C). labels: (n,) in 0..C-1. rng: NumPy
-    Generator, or a seed. draws: of Gaussian logits for each input, at least 1. Returns (n,) float64
-    with a standard error of at most 1 / (2 sqrt(draws)) each, independently; their mean predicts
-    the mean accuracy of the sub-networks. Raises ValueError for bad arguments.
-    Cost: O(n C^2 (C + draws)). Source: beyond the thesis.
+    No mask is drawn. The mean over the inputs predicts the mean accuracy of the sub-networks.
+
+    Parameters
+    ----------
+    mean : (n, C) array_like
+        Mean logits of each input.
+    covariance : (n, C, C) array_like
+        Covariances of the logits.
+    labels : (n,) array_like
+        Labels, 0 to C - 1.
+    rng : numpy.random.Generator or int
+        Source of the draws, or a seed.
+    draws : int, optional
+        Number of Gaussian logits for each input, at least 1.
+
+    Returns
+    -------
+    (n,) ndarray
+        Probabilities, each with an independent standard error of at most 1 / (2 sqrt(draws)).
+
+    Notes
+    -----
+    Cost: ``O(n C^2 (C + draws))``.
     """
     mean = arguments.matrix("mean", mean)
     n, C = mean.shape

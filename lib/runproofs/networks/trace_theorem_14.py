@@ -1,9 +1,9 @@
 """The proof of Theorem 14 along a run: both sides of each of its inequalities, at every step.
 
-With U = W_1 + lam V, Q = -loss' and L_k(U) = loss(y_k <grad g_k(W_k), U>), `audit` measures what
-the proof speaks of at each step of a run of Algorithm 4, for one run or a batch (...) at once. Then
-`always` has the inequalities that no run can violate, `events` the three random ones on which the
-proof rests, and `promised` its conclusions, which need a huge width.
+With U = W_1 + lam V, Q = -loss' and ``L_k(U) = loss(y_k <grad g_k(W_k), U>)``, `trace` measures
+what the proof speaks of at each step of a run of Algorithm 4, for one run or a batch (...) at once.
+Then `always` has the inequalities that no run can violate, `events` the three random ones on which
+the proof rests, and `promised` its conclusions, which need a huge width.
 """
 
 from itertools import islice, pairwise
@@ -18,17 +18,28 @@ from runproofs.networks.two_layer import preactivations
 
 
 class Inequality(NamedTuple):
-    """left <= right at each step (T, ...)."""
+    """An inequality left <= right at each step.
+
+    Attributes
+    ----------
+    left : (T, ...) ndarray
+        Its left-hand side.
+    right : (T, ...) ndarray
+        Its right-hand side.
+    """
 
     left: np.ndarray
     right: np.ndarray
 
     @property
     def ratio(self):
-        """Larger than 1 just where the inequality is violated: left / right if right > 0.
+        """Ratio left / right, larger than 1 just where the inequality is violated.
 
-        Where right <= 0 there is no ratio to speak of: 0 if it holds up to rounding, infinity if
-        not.
+        Returns
+        -------
+        (T, ...) ndarray
+            The ratio. Where right <= 0 there is none to speak of: 0 if the inequality holds up to
+            rounding, infinity if not.
         """
         violated = self.left > self.right + 1e-12 * np.maximum(1, np.abs(self.right))
         positive = self.right > 0
@@ -37,43 +48,103 @@ class Inequality(NamedTuple):
 
 
 class Trace(NamedTuple):
-    """What the proof speaks of at steps t = 1, ..., T; all arrays are (T, ...).
+    """What the proof speaks of at steps t = 1, ..., T.
 
-    W_h is the half step W_{t+1/2}, before the projection.
+    W_h is the half step ``W_{t+1/2}``, before the projection, and w_r a row.
+
+    Attributes
+    ----------
+    initial : (T, ...) ndarray
+        ``y_t <grad g_t(W_1), W_1> = y_t g_t(W_1)``, the first term of (5.4).
+    drift : (T, ...) ndarray
+        ``y_t <grad g_t(W_t) - grad g_t(W_1), W_1>``, the second.
+    initial_margin : (T, ...) ndarray
+        ``y_t <grad g_t(W_1), V>``, the third without lam.
+    margin_drift : (T, ...) ndarray
+        ``y_t <grad g_t(W_t) - grad g_t(W_1), V>``, the fourth without lam.
+    margin : (T, ...) ndarray
+        ``y_t <grad g_t(W_t), V>``.
+    competitor : (T, ...) ndarray
+        ``y_t <grad g_t(W_t), U>``.
+    flipped : (T, ...) ndarray
+        Number of units whose activation on x_t differs between W_t and W_1.
+    flipped_kept : (T, ...) ndarray
+        Number of those that the mask keeps.
+    moved : (T, ...) ndarray
+        ``max_r |w_{r,t} - w_{r,1}|``.
+    moved_next : (T, ...) ndarray
+        ``max_r |w_{r,t+1} - w_{r,1}|``.
+    longest_half : (T, ...) ndarray
+        ``max_r |w_{r,t+1/2}|``.
+    projected : (T, ...) ndarray
+        ``max_r |w_{r,t+1} - w_{r,t+1/2}|``, 0 where the projection does nothing.
+    along : (T, ...) ndarray
+        ``<W_h - W_1, V>``.
+    distance : (T, ...) ndarray
+        ``|W_t - U|^2``.
+    distance_half : (T, ...) ndarray
+        ``|W_h - U|^2``.
+    distance_next : (T, ...) ndarray
+        ``|W_{t+1} - U|^2``.
+    loss : (T, ...) ndarray
+        Loss L_t(W_t).
+    Q : (T, ...) ndarray
+        Negative derivative Q_t(W_t).
+    competitor_loss : (T, ...) ndarray
+        Loss L_t(U).
+    m : int
+        Number of hidden units.
+    lam : float
+        Factor of V in U.
+    step_size : float
+        Length of the steps.
     """
 
-    initial: np.ndarray  # y_t <grad g_t(W_1), W_1> = y_t g_t(W_1), the first term of (5.4)
-    drift: np.ndarray  # y_t <grad g_t(W_t) - grad g_t(W_1), W_1>, the second
-    initial_margin: np.ndarray  # y_t <grad g_t(W_1), V>, the third without lam
-    margin_drift: np.ndarray  # y_t <grad g_t(W_t) - grad g_t(W_1), V>, the fourth without lam
-    margin: np.ndarray  # y_t <grad g_t(W_t), V>
-    competitor: np.ndarray  # y_t <grad g_t(W_t), U>
-    flipped: np.ndarray  # units whose activation on x_t differs between W_t and W_1
-    flipped_kept: np.ndarray  # those of them that the mask keeps
-    moved: np.ndarray  # max_r |w_{r,t} - w_{r,1}|
-    moved_next: np.ndarray  # max_r |w_{r,t+1} - w_{r,1}|
-    longest_half: np.ndarray  # max_r |w_{r,t+1/2}|
-    projected: np.ndarray  # max_r |w_{r,t+1} - w_{r,t+1/2}|, 0 where the projection does nothing
-    along: np.ndarray  # <W_h - W_1, V>
-    distance: np.ndarray  # |W_t - U|^2
-    distance_half: np.ndarray  # |W_h - U|^2
-    distance_next: np.ndarray  # |W_{t+1} - U|^2
-    loss: np.ndarray  # L_t(W_t)
-    Q: np.ndarray  # Q_t(W_t)
-    competitor_loss: np.ndarray  # L_t(U)
+    initial: np.ndarray
+    drift: np.ndarray
+    initial_margin: np.ndarray
+    margin_drift: np.ndarray
+    margin: np.ndarray
+    competitor: np.ndarray
+    flipped: np.ndarray
+    flipped_kept: np.ndarray
+    moved: np.ndarray
+    moved_next: np.ndarray
+    longest_half: np.ndarray
+    projected: np.ndarray
+    along: np.ndarray
+    distance: np.ndarray
+    distance_half: np.ndarray
+    distance_next: np.ndarray
+    loss: np.ndarray
+    Q: np.ndarray
+    competitor_loss: np.ndarray
     m: int
     lam: float
     step_size: float
 
 
 def competitor(network, psi):
-    """V with rows v_r = m^{-1/2} a_r psi(w_r), W the start, so that U = W_1 + lam V.
+    """V with rows ``v_r = m^{-1/2} a_r psi(w_r)``, W the start, so that U = W_1 + lam V.
 
-    network: the start (..., m, d). psi: a function of points (..., m, d) with values of norm at
-    most 1. Returns (..., m, d), of Frobenius norm at most 1 if |a_r| <= 1.
-    Raises ValueError if the values of psi have another shape. Cost: O(m d) a run.
-    Source: thesis, Sections 5.2 and 5.4.
+    Parameters
+    ----------
+    network : TwoLayerNetwork
+        Network of weights W (..., m, d) at the start, with top layer a / sqrt(m).
+    psi : callable
+        Takes W; returns as many points, of norm at most 1.
 
+    Returns
+    -------
+    (..., m, d) ndarray
+        The matrix V, of Frobenius norm at most 1 if the entries of a are signs.
+
+    References
+    ----------
+    :claim:`thesis/definition-5.4-competitor`
+
+    Examples
+    --------
     >>> start = lazy.start(4, 2, 0)
     >>> float(np.linalg.norm(competitor(start, lambda z: np.sign(z) / 2**0.5)).round(12))
     1.0
@@ -87,17 +158,40 @@ def competitor(network, psi):
 
 
 def trace(steps, T, V, lam, *, step_size):
-    """Measures the first T steps of a run: an `Audit`.
+    """Measure the first T steps of a run.
 
-    steps: an iterable of at least T + 1 `lazy.Step`, those of `lazy.algorithm_4` or any others.
-    T: at least 1. V: (..., m, d). lam: at least 0. step_size: of the run, larger than 0. Raises
-    ValueError for bad arguments and if the steps end early. Cost: O(T m d) a run, that of some five
-    runs. Source: thesis, Section 5.4.
+    Parameters
+    ----------
+    steps : iterable of Step
+        At least T + 1 steps, those of `lazy.algorithm_4` or any others.
+    T : int
+        Number of steps to measure, at least 1.
+    V : (..., m, d) array_like
+        Direction of the competitor, of the shape of W.
+    lam : float
+        Factor of V in U, at least 0.
+    step_size : float
+        Length of the steps of the run, larger than 0.
 
+    Returns
+    -------
+    Trace
+        What the proof speaks of at each step.
+
+    Notes
+    -----
+    Cost: ``O(T m d)`` a run, that of some five runs.
+
+    References
+    ----------
+    Section 5.4 of the thesis
+
+    Examples
+    --------
     >>> net = lazy.start(100, 2, 0)
     >>> V = competitor(net, lambda z: np.sign(z) * [1, -1] / 2**0.5)
     >>> run = lazy.algorithm_4(net, *lazy.xor(), keep=0.5, step_size=0.5, rng=1)
-    >>> seen = audit(run, 30, V, 5, step_size=0.5)
+    >>> seen = trace(run, 30, V, 5, step_size=0.5)
     >>> all((one.left <= one.right + 1e-12).all() for one in always(seen).values())
     True
     """
@@ -120,13 +214,28 @@ def trace(steps, T, V, lam, *, step_size):
 
 
 def always(seen):
-    """The inequalities of the proof that hold along every run: a dict of `Inequality` by name.
+    """The inequalities of the proof that hold along every run.
 
-    They need |x| <= 1, |a_r| <= 1, |v_r| <= m^{-1/2} and a step size of at most ln 2, and
-    nothing else of data, start, width, masks and lam, as long as nothing is projected. Where the
-    projection acts, "(5.3), projection" and "(5.12), distance" need the rows of U in its ball,
+    Parameters
+    ----------
+    seen : Trace
+        What was measured.
+
+    Returns
+    -------
+    dict of Inequality
+        The inequalities by name.
+
+    Notes
+    -----
+    They need ``|x| <= 1``, ``|a_r| <= 1``, ``|v_r| <= m^{-1/2}`` and a step size of at most ln 2,
+    and nothing else of data, start, width, masks and lam, as long as nothing is projected. Where
+    the projection acts, "(5.3), projection" and "(5.12), distance" need the rows of U in its ball,
     "(5.11), triangle" those of W_1, and "(5.11), margin" can fail.
-    Source: thesis, Section 5.4, with its 5 gamma / 7 replaced by the least margin of V so far.
+
+    References
+    ----------
+    Section 5.4 of the thesis, with its 5 gamma / 7 replaced by the least margin of V so far
     """
     m, eta = seen.m, seen.step_size
     total = eta * np.cumsum(seen.Q, axis=0)
@@ -153,13 +262,31 @@ def always(seen):
 
 
 def events(seen, gamma, delta):
-    """Lemmas 14, 15 and 16 along the run: a dict of `Inequality` by name.
+    """Lemmas 14, 15 and 16 along the run, which hold with probability at least 1 - delta.
 
-    gamma: the margin of Assumption 2 at the run's keep probability. delta: in (0, 1). All of them
-    hold at all steps with probability at least 1 - delta, if |x| = 1, signs a_r, and a Gaussian
-    start. Lemma 16 is taken at the measured displacement: it holds for all radii D at once, by the
-    one-sided inequality of Dvoretzky, Kiefer and Wolfowitz with Massart's constant.
-    Raises ValueError for bad arguments. Source: thesis, Lemmas 14-16.
+    Parameters
+    ----------
+    seen : Trace
+        What was measured.
+    gamma : float
+        Margin of Assumption 2 at the run's keep probability, larger than 0.
+    delta : float
+        Probability that any of them fails at any step, in (0, 1).
+
+    Returns
+    -------
+    dict of Inequality
+        The inequalities by name.
+
+    Notes
+    -----
+    They need ``|x| = 1``, signs a_r, and a Gaussian start. Lemma 16 is taken at the measured
+    displacement: it holds for all radii D at once, by the one-sided inequality of Dvoretzky, Kiefer
+    and Wolfowitz with Massart's constant.
+
+    References
+    ----------
+    :claim:`thesis/lemma-14`, :claim:`thesis/lemma-15`, :claim:`thesis/lemma-16`
     """
     gamma = arguments.number("gamma", gamma, above=0)
     delta = arguments.number("delta", delta, above=0, below=1)
@@ -174,11 +301,31 @@ def events(seen, gamma, delta):
 
 
 def promised(seen, gamma, radius):
-    """What Lemma 13 concludes, for widths beyond its threshold: a dict of `Inequality` by name.
+    """What Lemma 13 concludes, for widths beyond its threshold.
 
-    gamma: larger than 0. radius: of the rows, larger than 0. T is the number of steps of `seen`. At
-    widths that run the threshold is out of reach, and whether a run keeps these is a question for
-    it. Raises ValueError for bad arguments. Source: thesis, (5.7)-(5.12) and Lemma 13.
+    Parameters
+    ----------
+    seen : Trace
+        What was measured at T steps.
+    gamma : float
+        Margin of Assumption 2 at the run's keep probability, larger than 0.
+    radius : float
+        Largest norm of a row, larger than 0.
+
+    Returns
+    -------
+    dict of Inequality
+        The inequalities by name.
+
+    Notes
+    -----
+    At widths that run the threshold is out of reach, and whether a run keeps these is a question
+    for it.
+
+    References
+    ----------
+    :claim:`thesis/equation-5.7`, :claim:`thesis/equation-5.8`, :claim:`thesis/equation-5.10`,
+    :claim:`thesis/equation-5.12`, :claim:`thesis/lemma-13`
     """
     gamma = arguments.number("gamma", gamma, above=0)
     radius = arguments.number("radius", radius, above=0)
@@ -201,7 +348,7 @@ def promised(seen, gamma, radius):
 
 
 def _measure(step, following, W_1, V, lam, step_size):
-    """The columns of `Audit` at one step."""
+    """The columns of `Trace` at one step."""
     network, x, y, mask, z = step
     x, y, W, U = np.asarray(x), np.asarray(y), network.W, W_1 + lam * V
     kept = y[..., None] * network.a * mask

@@ -1,6 +1,8 @@
 """Two-layer leaky-ReLU networks, Section 6.2 of the thesis; with alpha = 0, ReLU networks.
 
-    f_W(x) = a^T sigma(W x),   sigma(p) = max(alpha p, p),   z(u) = y f_W(u), the margin at u,
+The network, and the margin z at a point u, are::
+
+    f_W(x) = a^T sigma(W x),   sigma(p) = max(alpha p, p),   z(u) = y f_W(u),
 
 with W (m, d), a (m,) and labels y = -1, 1. At a kink the slope is alpha, as in PyTorch. All
 functions broadcast: a batch of networks, of points, or of both.
@@ -16,15 +18,30 @@ from runproofs.linalg import column_norms
 
 @dataclass(frozen=True, eq=False)
 class TwoLayerNetwork:
-    """The network x -> a^T sigma(W x), or a batch of them.
+    """The network ``x -> a^T sigma(W x)``, or a batch of them.
 
-    W: (..., m, d). a: (..., m) or (m,). alpha: in [0, 1], a number or a batch; the theorems of
-    Chapter 6 need alpha > 0, and alpha = 0 is the ReLU. Raises ValueError for bad arguments.
-    `net[mask]` switches hidden units off. So the network of Chapter 4, u^T sigma(V^T x), is
-    TwoLayerNetwork(V.T, u, 0), several outputs being a batch of u, and that of Chapter 5,
-    m^{-1/2} a^T B sigma(W x) with the mask b on the diagonal of B, is
-    TwoLayerNetwork(W, a / m**0.5, 0)[b].
+    Attributes
+    ----------
+    W : (..., m, d) ndarray
+        Weights of the hidden layer, a row a unit.
+    a : (..., m) ndarray
+        Weights of the top layer.
+    alpha : (...) ndarray
+        Slope of sigma on negative numbers, in [0, 1]: 0 is the ReLU, Chapter 6 needs more than 0.
 
+    Notes
+    -----
+    ``net[mask]`` switches hidden units off. So the network of Chapter 4, ``u^T sigma(V^T x)``, is
+    ``TwoLayerNetwork(V.T, u, 0)``, several outputs being a batch of u, and that of Chapter 5,
+    ``m^{-1/2} a^T B sigma(W x)`` with the mask b on the diagonal of B, is
+    ``TwoLayerNetwork(W, a / m**0.5, 0)[b]``.
+
+    References
+    ----------
+    :claim:`thesis/definition-network-6.2`
+
+    Examples
+    --------
     >>> net = TwoLayerNetwork([[2, 0], [0, -3]], [5, 7], 0.5)
     >>> net([[1, 1], [0, -2]]).tolist()
     [-0.5, 42.0]
@@ -45,7 +62,7 @@ class TwoLayerNetwork:
         _agree(**_batches(self))
 
     def __call__(self, x):
-        """f_W(x) at x (..., d). Raises ValueError for bad arguments. Cost: O(m d) a point."""
+        """Outputs f_W(x), (...), at points x (..., d)."""
         x = arguments.points("x", x, self.W.shape[-1])
         _agree(network=_agree(**_batches(self)), x=x.shape[:-1])
         return output(self, preactivations(self, x))
@@ -53,9 +70,18 @@ class TwoLayerNetwork:
     def __getitem__(self, mask):
         """The sub-network that keeps the hidden units where mask is 1: a becomes mask * a.
 
-        mask: (..., m), 0 and 1 or Booleans, one or a batch. Weights are not rescaled: dropout's
-        1 / theta belongs into a. Raises ValueError for bad arguments. Cost: O(m d), to check W.
+        Parameters
+        ----------
+        mask : (..., m) array_like
+            Zeros and ones, or Booleans; one mask or a batch.
 
+        Returns
+        -------
+        TwoLayerNetwork
+            The sub-network. Weights are not rescaled: dropout's 1 / theta belongs into a.
+
+        Examples
+        --------
         >>> net = TwoLayerNetwork([[2, 0], [0, -3]], [5, 7], 0.5)
         >>> net[[[1, 0], [0, 1], [0, 0]]]([0, -2]).tolist()
         [0.0, 42.0, 0.0]
@@ -71,14 +97,37 @@ class TwoLayerNetwork:
         return TwoLayerNetwork(self.W, kept * self.a, self.alpha)
 
     def at_each_point(self):
-        """The same networks with a new last batch axis, to broadcast against n points (n, d)."""
+        """The same networks with a new last batch axis, to broadcast against n points (n, d).
+
+        Returns
+        -------
+        TwoLayerNetwork
+            A batch (..., 1).
+        """
         return TwoLayerNetwork(
             self.W[..., None, :, :], self.a[..., None, :], np.expand_dims(self.alpha, -1)
         )
 
 
 def preactivations(network, x):
-    """W x (..., m) at points x (..., d); nothing is checked."""
+    """Preactivations W x of the hidden units.
+
+    Parameters
+    ----------
+    network : TwoLayerNetwork
+        One network or a batch.
+    x : (..., d) ndarray
+        Points.
+
+    Returns
+    -------
+    (..., m) ndarray
+        The preactivations at each point.
+
+    Notes
+    -----
+    Cost: ``O(m d)`` a point. Nothing is checked.
+    """
     W = network.W
     return x @ W.T if W.ndim == 2 else (x[..., None, :] @ W.mT)[..., 0, :]
 
@@ -89,33 +138,108 @@ def _slopes(network, hidden):
 
 
 def output(network, hidden):
-    """a^T sigma(.) at preactivations (..., m); nothing is checked."""
+    """``a^T sigma(.)`` at given preactivations.
+
+    Parameters
+    ----------
+    network : TwoLayerNetwork
+        One network or a batch.
+    hidden : (..., m) ndarray
+        Preactivations of the hidden units.
+
+    Returns
+    -------
+    (...) ndarray
+        The outputs.
+
+    Notes
+    -----
+    Nothing is checked.
+    """
     return (network.a * np.maximum(network.alpha[..., None] * hidden, hidden)).sum(-1)
 
 
 def margin(network, x, y):
-    """Margin z = y f_W(x): negative where the network errs.
+    """Margin ``z = y f_W(x)``, negative where the network errs.
 
-    x: (..., d). y: (...), labels -1 and 1. Returns the batch shape.
-    Raises ValueError for bad arguments. Cost: O(m d) a point.
+    Parameters
+    ----------
+    network : TwoLayerNetwork
+        One network or a batch.
+    x : (..., d) array_like
+        Points.
+    y : (...) array_like
+        Labels, -1 and 1.
+
+    Returns
+    -------
+    (...) ndarray
+        The margin of each point.
+
+    Notes
+    -----
+    Cost: ``O(m d)`` a point.
+
+    References
+    ----------
+    :claim:`thesis/definition-network-6.2`
     """
     x, y = _labelled(network, x, y)
     return y * output(network, preactivations(network, x))
 
 
 def input_gradient(network, x, y):
-    """Gradient of the margin with respect to the input, g = y W^T (a * sigma'(W x)).
+    """Gradient ``g = y W^T (a * sigma'(W x))`` of the margin in the input; <g, x> is the margin.
 
-    Arguments, errors and cost as in `margin`. Returns (..., d). <g, x> is the margin.
-    Source: thesis, Section 6.2.
+    Parameters
+    ----------
+    network : TwoLayerNetwork
+        One network or a batch.
+    x : (..., d) array_like
+        Points.
+    y : (...) array_like
+        Labels, -1 and 1.
+
+    Returns
+    -------
+    (..., d) ndarray
+        The gradient at each point.
+
+    Notes
+    -----
+    Cost: ``O(m d)`` a point.
+
+    References
+    ----------
+    :claim:`thesis/definition-network-6.2`
     """
     return _margin_and_gradient(network, *_labelled(network, x, y))[1]
 
 
 def weight_gradient(network, x, y):
-    """Gradient of the margin with respect to W, y (a * sigma'(W x)) x^T.
+    """Gradient ``y (a * sigma'(W x)) x^T`` of the margin in W.
 
-    Arguments, errors and cost as in `margin`. Returns (..., m, d). Source: thesis, Section 6.2.
+    Parameters
+    ----------
+    network : TwoLayerNetwork
+        One network or a batch.
+    x : (..., d) array_like
+        Points.
+    y : (...) array_like
+        Labels, -1 and 1.
+
+    Returns
+    -------
+    (..., m, d) ndarray
+        The gradient at each point.
+
+    Notes
+    -----
+    Cost: ``O(m d)`` a point.
+
+    References
+    ----------
+    :claim:`thesis/definition-network-6.2`
     """
     x, y = _labelled(network, x, y)
     back = y[..., None] * network.a * _slopes(network, preactivations(network, x))
@@ -123,22 +247,57 @@ def weight_gradient(network, x, y):
 
 
 def lipschitz(network):
-    """L = ||a||_2 ||W||_2 (spectral norm): f_W is L-Lipschitz. Returns the batch shape.
+    """Lipschitz constant ``L = ||a||_2 ||W||_2`` of f_W (spectral norm).
 
-    Cost: one SVD. Source: sharper than the thesis, which has max|a_r| sqrt(m) ||W||_F.
+    Parameters
+    ----------
+    network : TwoLayerNetwork
+        One network or a batch.
+
+    Returns
+    -------
+    (...) ndarray
+        An L for each network.
+
+    Notes
+    -----
+    It is sharper than the thesis' ``max|a_r| sqrt(m) ||W||_F``. Cost: one SVD.
     """
     return column_norms(network.a[..., None])[..., 0] * np.linalg.norm(network.W, 2, axis=(-2, -1))
 
 
 def loss(z):
-    """Logistic loss ln(1 + e^{-z}) of the margin, natural logarithm."""
+    """Logistic loss ``ln(1 + e^{-z})`` of the margin, natural logarithm.
+
+    Parameters
+    ----------
+    z : (...) array_like
+        Margins.
+
+    Returns
+    -------
+    (...) ndarray
+        The loss of each margin.
+    """
     return np.logaddexp(0, -np.asarray(z, dtype=float))
 
 
 def reflected_loss(z):
-    """Reflected loss ln 1/(1 + e^z) = -loss(-z): concave, below the 0-1 loss.
+    """Reflected loss ``ln 1/(1 + e^z) = -loss(-z)`` of the margin: concave, below the 0-1 loss.
 
-    Source: thesis, Section 6.2.
+    Parameters
+    ----------
+    z : (...) array_like
+        Margins.
+
+    Returns
+    -------
+    (...) ndarray
+        The loss of each margin.
+
+    References
+    ----------
+    :claim:`thesis/definition-reflected-loss`
     """
     return -np.logaddexp(0, np.asarray(z, dtype=float))
 
@@ -146,11 +305,27 @@ def reflected_loss(z):
 def trap(alpha, mu):
     """The network with rows sqrt(alpha) e_1, -e_1, mu e_2 and top layer -sqrt(alpha), -1, mu.
 
-    Where u_2 > 0, f(u) = mu^2 u_2 - (1 - alpha^2) max(0, -u_1): a floor and a cliff beside it, of
-    which no gradient on the floor knows. alpha: in [0, 1]. mu: larger than 0. They broadcast to a
-    batch of networks. Raises ValueError for bad arguments.
-    Source: beyond the thesis, Proposition 6.G.
+    Where u_2 > 0, ``f(u) = mu^2 u_2 - (1 - alpha^2) max(0, -u_1)``: a floor and a cliff beside it,
+    of which no gradient on the floor knows.
 
+    Parameters
+    ----------
+    alpha : (...) array_like
+        Slope of sigma on negative numbers, in [0, 1].
+    mu : (...) array_like
+        Weight of the floor, larger than 0.
+
+    Returns
+    -------
+    TwoLayerNetwork
+        The network, or a batch, to whose shape alpha and mu broadcast.
+
+    References
+    ----------
+    :claim:`beyond/half-threshold-sharp`
+
+    Examples
+    --------
     >>> trap(0.25, 0.5)([[1, 2], [-1, 2]]).tolist()
     [0.5, -0.4375]
     """

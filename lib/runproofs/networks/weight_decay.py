@@ -1,10 +1,11 @@
 """Weight decay on one point against the origin, at every depth: Helmbold and Long, Theorem 7.
 
-    J_2 = R + lam / 2 |W|^2 on P_(x,1), x != 0,   min J_2 = min over A >= 0 of
-    phi(A) = (1 - A)^2 / 4 + lam d / 2 (A / |x|)^(2/d),
+On ``P_(x,1)``, x != 0, the criterion is ``J_2 = R + lam / 2 |W|^2``, and its minimum is that of::
+
+    phi(A) = (1 - A)^2 / 4 + lam d / 2 (A / |x|)^(2/d),   A >= 0,
 
 where A = W(x) - W(0) is the signal, d the depth, and the biases have no penalty. All functions
-broadcast over `norm` = |x| and lam.
+broadcast over norm = ``|x|`` and lam.
 """
 
 from itertools import pairwise
@@ -17,12 +18,28 @@ from runproofs.optimize import flatten, lbfgs, unflatten
 
 
 def least_norm(A, norm, depth):
-    """The least sum of squared weights of a network with the signal A: d (A / norm)^(2/d).
+    """The least sum of squared weights of a network with the signal A, ``d (A / norm)^(2/d)``.
 
-    A: at least 0. norm: larger than 0. depth: 2 or more. Returns their batch shape. Raises
-    ValueError for bad arguments. Cost: O(1) a number. Source: beyond the paper, Theorem S.A
-    (Lemma 33 for depth 2).
+    Parameters
+    ----------
+    A : (...) array_like
+        Signal, at least 0.
+    norm : (...) array_like
+        Length of x, larger than 0.
+    depth : int
+        Number d of layers of weights, at least 2.
 
+    Returns
+    -------
+    (...) ndarray
+        The sum for each signal and norm.
+
+    References
+    ----------
+    :claim:`beyond/weight-decay-any-depth`, :claim:`helmbold-long/lemma-33` for depth 2
+
+    Examples
+    --------
     >>> float(least_norm(0.6, 5, 2)), float(least_norm(8, 1, 3))
     (0.24, 12.0)
     """
@@ -32,21 +49,55 @@ def least_norm(A, norm, depth):
 
 
 def profile(A, norm, lam, depth):
-    """phi(A), the least J_2 of a network with the signal A.
+    """``phi(A)``, the least ``J_2`` of a network with the signal A.
 
-    Arguments, errors and cost as in `least_norm`; lam: at least 0.
-    Source: beyond the paper, Theorem S.A ((12) for depth 2).
+    Parameters
+    ----------
+    A : (...) array_like
+        Signal, at least 0.
+    norm : (...) array_like
+        Length of x, larger than 0.
+    lam : (...) array_like
+        Strength of the penalty, at least 0.
+    depth : int
+        Number d of layers of weights, at least 2.
+
+    Returns
+    -------
+    (...) ndarray
+        The criterion for each signal, norm and lam.
+
+    References
+    ----------
+    :claim:`beyond/weight-decay-any-depth`, :claim:`helmbold-long/equation-12` for depth 2
     """
     cost = least_norm(A, norm, depth)
     return (1 - np.asarray(A)) ** 2 / 4 + arguments.numbers("lam", lam, least=0) / 2 * cost
 
 
 def critical_penalty(norm, depth):
-    """lam_c, from which on the zero weights are optimal: norm / 2 at depth 2.
+    """The strength lam_c, from which on the zero weights are optimal: norm / 2 at depth 2.
 
-    At depth 3 or more the signal (d - 2) / (d - 1) is optimal there, too. Arguments, errors and
-    cost as in `least_norm`. Source: beyond the paper, Theorem S.A.
+    At depth 3 or more the signal (d - 2) / (d - 1) is optimal there, too.
 
+    Parameters
+    ----------
+    norm : (...) array_like
+        Length of x, larger than 0.
+    depth : int
+        Number d of layers of weights, at least 2.
+
+    Returns
+    -------
+    (...) ndarray
+        The strength for each norm.
+
+    References
+    ----------
+    :claim:`beyond/weight-decay-any-depth`
+
+    Examples
+    --------
     >>> float(critical_penalty(5, 2)), round(float(critical_penalty(1, 3)), 6)
     (2.5, 0.198425)
     """
@@ -60,11 +111,32 @@ def critical_penalty(norm, depth):
 def signal(norm, lam, depth):
     """The optimal signal A: 0 for lam above lam_c, else in [(d - 2) / (d - 1), 1].
 
-    lam: at least 0; at lam_c itself 0 is optimal, too. Other arguments and errors as in
-    `least_norm`. Returns the batch shape. Cost: max(0, 1 - 2 lam / norm) at depth 2, else some ten
-    steps of Newton's method, which falls monotonically to the larger solution of
-    lam norm^(-2/d) = A^(1 - 2/d) (1 - A) / 2. Source: beyond the paper, Theorem S.A.
+    Parameters
+    ----------
+    norm : (...) array_like
+        Length of x, larger than 0.
+    lam : (...) array_like
+        Strength of the penalty, at least 0; at lam_c itself 0 is optimal, too.
+    depth : int
+        Number d of layers of weights, at least 2.
 
+    Returns
+    -------
+    (...) ndarray
+        The signal for each norm and lam.
+
+    Notes
+    -----
+    It is max(0, 1 - 2 lam / norm) at depth 2, else it takes some ten steps of Newton's method,
+    which falls monotonically to the larger solution of
+    ``lam norm^(-2/d) = A^(1 - 2/d) (1 - A) / 2``.
+
+    References
+    ----------
+    :claim:`beyond/weight-decay-any-depth`
+
+    Examples
+    --------
     >>> signal(1, [0.1952, 0.2], 3).round(12).tolist()
     [0.512, 0.0]
     """
@@ -85,11 +157,28 @@ def signal(norm, lam, depth):
 
 
 def aversion(norm, lam, depth):
-    """The weight-decay aversion of P_(x,1): the largest risk of a minimizer of J_2.
+    """The weight-decay aversion of ``P_(x,1)``: the largest risk of a minimizer of ``J_2``.
 
-    Arguments, errors and cost as in `signal`; min(1/4, (lam / norm)^2) at depth 2, and 1/4 from
-    lam_c on. Source: beyond the paper, Theorem S.A.
+    Parameters
+    ----------
+    norm : (...) array_like
+        Length of x, larger than 0.
+    lam : (...) array_like
+        Strength of the penalty, at least 0.
+    depth : int
+        Number d of layers of weights, at least 2.
 
+    Returns
+    -------
+    (...) ndarray
+        The risk: ``min(1/4, (lam / norm)^2)`` at depth 2, and 1/4 from lam_c on at every depth.
+
+    References
+    ----------
+    :claim:`beyond/weight-decay-any-depth`
+
+    Examples
+    --------
     >>> float(aversion(5, 1, 2)), float(aversion(5, 3, 2)), float(aversion(1, 0.1952, 3).round(6))
     (0.04, 0.25, 0.059536)
     """
@@ -100,11 +189,26 @@ def aversion(norm, lam, depth):
 def cheapest_network(x, A, sizes):
     """A network with the signal A at x, of least norm, with the output bias (1 - A) / 2.
 
-    x: (K,), not 0. A: at least 0. sizes: the hidden layers' numbers of nodes, of which the first
-    of each layer is used. Returns a `MultilayerNetwork` in float64 of depth len(sizes) + 1. Raises
-    ValueError for bad arguments. Cost: its number of weights. Source: beyond the paper, Theorem
-    S.A.
+    Parameters
+    ----------
+    x : (K,) array_like
+        Input, not 0.
+    A : float
+        Signal, at least 0.
+    sizes : sequence of int
+        Numbers of nodes of the hidden layers; the first node of each is used.
 
+    Returns
+    -------
+    MultilayerNetwork
+        The network, in float64, of depth len(sizes) + 1.
+
+    References
+    ----------
+    :claim:`beyond/weight-decay-any-depth`
+
+    Examples
+    --------
     >>> network = cheapest_network([3, 4], 0.6, [2])
     >>> [round(float(network(x)), 12) for x in ([0, 0], [3, 4])]
     [0.2, 0.8]
@@ -123,12 +227,33 @@ def cheapest_network(x, A, sizes):
 
 
 def descents(x, lam, sizes, starts, rng, *, bias_lam=0.0):
-    """Where L-BFGS ends on J_2 of P_(x,1) from standard normal starts: it knows no theorem.
+    """Where L-BFGS ends on ``J_2`` of ``P_(x,1)`` from standard normal starts: it knows no theorem.
 
-    x: (K,). lam: at least 0. sizes: the numbers of nodes of the hidden layers. starts: how many.
-    rng: Generator or seed. bias_lam: a penalty on the squares of the biases. Returns the values
-    (starts,) in increasing order, and the networks as a batch in this order. Raises ValueError for
-    bad arguments. Cost: hundreds of passes and gradients a start.
+    Parameters
+    ----------
+    x : (K,) array_like
+        Input.
+    lam : float
+        Strength of the penalty on the weights, at least 0.
+    sizes : sequence of int
+        Numbers of nodes of the hidden layers.
+    starts : int
+        Number of starts, at least 1.
+    rng : numpy.random.Generator or int
+        Source of the starts, or a seed.
+    bias_lam : float, optional
+        Strength of a penalty on the biases, at least 0; 0 by default.
+
+    Returns
+    -------
+    values : (starts,) ndarray
+        Criteria at the ends, in increasing order.
+    networks : MultilayerNetwork
+        Networks at the ends, a batch in this order.
+
+    Notes
+    -----
+    Cost: hundreds of passes and gradients a start.
     """
     x, widths = arguments.vector("x", x), arguments.hidden_widths(sizes).tolist()
     lam = arguments.number("lam", lam, least=0)

@@ -1,8 +1,9 @@
 """Dropout in deep linear networks: regularizers, the induced regularizer, optima.
 
 A network has weights W_1 (d_1, d_0), ..., W_{k+1} (d_{k+1}, d_k), k >= 1, in a list; the widths
-d_1, ..., d_k of its hidden layers; the network map W_{k+1} ... W_1; and lam = (1 - theta) / theta.
-Training is the module `deep_training`, apart because it loads torch, which takes seconds.
+d_1, ..., d_k of its hidden layers; the network map ``W_{k+1} ... W_1``; and
+lam = (1 - theta) / theta. Training is the module ``deep_training``, apart because it loads torch,
+which takes seconds.
 """
 
 from runproofs.linear.deep.equalized import (

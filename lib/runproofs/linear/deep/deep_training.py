@@ -17,29 +17,67 @@ from runproofs.training import Recorder, _step_sizes
 
 
 class DeepTraining(NamedTuple):
-    """What the trainers return."""
+    """What the trainers return.
 
-    weights: list[torch.Tensor]  # W_i (rates, runs, d_i, d_{i-1}), final
-    times: np.ndarray  # (n,), the numbers of steps after which `observe` was called
-    observed: dict[str, np.ndarray]  # its results, each with a leading axis of length n
+    Attributes
+    ----------
+    weights : list of (rates, runs, d_i, d_{i-1}) Tensor
+        Final weights.
+    times : (n,) ndarray
+        Numbers of steps after which observe was called.
+    observed : dict of (n, ...) ndarray
+        Its results, by name.
+    """
+
+    weights: list[torch.Tensor]
+    times: np.ndarray
+    observed: dict[str, np.ndarray]
 
 
 @torch.no_grad()
 def train_sampled(
     target, weights, *, keep, steps, step_size, batch, generator, every=None, observe=None
 ):
-    """SGD with dropout on samples y = target x, x ~ N(0, I), with minibatches.
+    """SGD with dropout on minibatches of samples y = target x with x standard normal.
 
-    target: (d_{k+1}, d_0). keep: keep probabilities (rates,) in (0, 1]. weights: starts, torch
-    tensors W_i (runs, d_i, d_{i-1}) whose common dtype and device decide the arithmetic; they are
-    not changed. steps, batch: at least 1. step_size: larger than 0, or a function of t = 0, ...,
-    steps - 1; a step is -step_size times the gradient of the mean over the batch of
-    ||y - W x||^2. generator: torch.Generator on the device of the weights. observe: called with
-    the list of W_i (rates, runs, d_i, d_{i-1}) before the first step, after each `every` steps, and
-    after the last; returns a dict of arrays or CPU tensors. A run that diverges ends in infinities
-    or NaN. Returns a `DeepTraining`. Raises ValueError for bad arguments.
-    Cost: O(rates runs batch k d^2) a step and O(rates runs batch k d) memory: on a CPU, few runs a
-    call fit its cache. Source: thesis, Section 3.4.
+    A step is -step_size times the gradient of the mean of ``||y - W x||^2`` over the batch. A run
+    that diverges ends in infinities or NaN.
+
+    Parameters
+    ----------
+    target : (d_{k+1}, d_0) array_like
+        Map that is learned.
+    weights : list of (runs, d_i, d_{i-1}) Tensor
+        Starts; their common dtype and device decide the arithmetic. They are not changed.
+    keep : (rates,) array_like
+        Probabilities theta of keeping a unit, in (0, 1].
+    steps : int
+        Number of steps, at least 1.
+    step_size : float or callable
+        Larger than 0, or a function of t = 0, ..., steps - 1 whose values are at least 0.
+    batch : int
+        Number of samples a step, at least 1.
+    generator : torch.Generator
+        On the device of the weights.
+    every : int or list of int, optional
+        Steps between two calls of observe, or the times of its calls.
+    observe : callable, optional
+        Called with the list of weights (rates, runs, d_i, d_{i-1}) before the first step, as every
+        says, and after the last step; returns a dict of arrays or CPU tensors.
+
+    Returns
+    -------
+    DeepTraining
+        Final weights, and what was observed.
+
+    Notes
+    -----
+    Cost: ``O(rates runs batch k d^2)`` a step, and ``O(rates runs batch k d)`` memory: on a CPU,
+    few runs a call fit its cache.
+
+    References
+    ----------
+    :claim:`thesis/algorithm-1`, :claim:`thesis/ch3-experiment-setup`
     """
     weights, keep, step_size, record = _start(weights, keep, step_size, steps, every, observe)
     batch = arguments.positive_integer("batch", batch)
@@ -82,9 +120,43 @@ def _sampled_gradient(weights, x, y, masks, keep):
 def train_exact(Cyx, weights, *, keep, steps, step_size, C=None, every=None, observe=None):
     """Gradient descent on the expected objective of dropout, in closed form.
 
-    Cyx: (d_{k+1}, d_0), the target where C = I. C: None for the identity, or (d_0, d_0). A step is
-    -step_size times the gradient. Other arguments, result and errors as `train_sampled`.
-    Cost: O(rates runs k d^3) a step. Source: thesis, (3.1) and Proposition 8.
+    Parameters
+    ----------
+    Cyx : (d_{k+1}, d_0) array_like
+        Second moment ``E y x^T``, the target where C = I.
+    weights : list of (runs, d_i, d_{i-1}) Tensor
+        Starts; their common dtype and device decide the arithmetic. They are not changed.
+    keep : (rates,) array_like
+        Probabilities theta of keeping a unit, in (0, 1].
+    steps : int
+        Number of steps, at least 1.
+    step_size : float or callable
+        Factor of the gradient: larger than 0, or a function of t = 0, ..., steps - 1 whose values
+        are at least 0.
+    C : (d_0, d_0) array_like, optional
+        Second moment of the inputs, symmetric positive semidefinite; the identity by default.
+    every : int or list of int, optional
+        Steps between two calls of observe, or the times of its calls.
+    observe : callable, optional
+        Called with the list of weights (rates, runs, d_i, d_{i-1}) before the first step, as every
+        says, and after the last step; returns a dict of arrays or CPU tensors.
+
+    Returns
+    -------
+    DeepTraining
+        Final weights, and what was observed.
+
+    See Also
+    --------
+    train_sampled : SGD, whose gradients have these means for C = I.
+
+    Notes
+    -----
+    Cost: ``O(rates runs k d^3)`` a step.
+
+    References
+    ----------
+    :claim:`thesis/equation-3.1`, :claim:`thesis/proposition-8`
     """
     weights, keep, step_size, record = _start(weights, keep, step_size, steps, every, observe)
     like = {"dtype": weights[0].dtype, "device": weights[0].device}

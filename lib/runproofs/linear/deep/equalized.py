@@ -1,6 +1,6 @@
 """Equalized deep linear networks: the lower bounds of the regularizers, and how far they are met.
 
-All of it is for inputs with second moment I: those with C are W_1 C^{1/2} for W_1.
+All of it is for inputs with second moment I: those with C are ``W_1 C^{1/2}`` for W_1.
 """
 
 from itertools import pairwise
@@ -21,11 +21,26 @@ from runproofs.linear.deep.network import (
 
 
 def effective_regularization(widths, lam):
-    """nu = prod_j (1 + lam / d_j) - 1, without cancellation for small lam.
+    """Effective regularization ``nu = prod_j (1 + lam / d_j) - 1``, exact for small lam, too.
 
-    widths: d_1, ..., d_k, at least 1. lam: at least 0, a number or an array. Returns its shape.
-    Raises ValueError for bad arguments. Cost: O(k) a rate. Source: thesis, Definition 4.
+    Parameters
+    ----------
+    widths : (k,) array_like of int
+        Widths d_1, ..., d_k of the hidden layers, at least 1.
+    lam : float or array_like
+        Strength of the penalty, at least 0.
 
+    Returns
+    -------
+    float or ndarray
+        The nu of each lam.
+
+    References
+    ----------
+    :claim:`thesis/definition-4`
+
+    Examples
+    --------
     >>> float(round(effective_regularization([2, 4], 1), 12))  # 1.5 * 1.25 - 1
     0.875
     """
@@ -36,11 +51,30 @@ def effective_regularization(widths, lam):
 
 
 def effective_regularization_parts(widths):
-    """e_1, ..., e_k with nu = sum_l lam^l e_l: elementary symmetric polynomials of the 1 / d_j.
+    """Coefficients e_1, ..., e_k of the effective regularization ``nu = sum_l lam^l e_l``.
 
-    widths: as in `effective_regularization`. Returns (k,). Raises ValueError for bad arguments.
-    Cost: O(k^2). Source: thesis, Definition 4 and (3.14).
+    They are the elementary symmetric polynomials of the 1 / d_j.
 
+    Parameters
+    ----------
+    widths : (k,) array_like of int
+        Widths d_1, ..., d_k of the hidden layers, at least 1.
+
+    Returns
+    -------
+    (k,) ndarray
+        The coefficients.
+
+    Notes
+    -----
+    Cost: ``O(k^2)``.
+
+    References
+    ----------
+    :claim:`thesis/definition-4`, :claim:`thesis/equation-3.14`
+
+    Examples
+    --------
     >>> effective_regularization_parts([2, 4]).tolist()
     [0.75, 0.125]
     """
@@ -52,20 +86,50 @@ def effective_regularization_parts(widths):
 
 
 class Gaps(NamedTuple):
-    """Normalized equalization gaps; see `equalization_gaps`."""
+    """Normalized equalization gaps; see `equalization_gaps`.
+
+    Attributes
+    ----------
+    parts : (..., k) ndarray
+        Gaps r_l of the sub-regularizers.
+    total : (...) ndarray
+        Gap r of the regularizer, for each network and lam.
+    """
 
     parts: np.ndarray
     total: np.ndarray
 
 
 def equalization_gaps(weights, lam, C=None):
-    """Gaps r_l = R_l / LB_l - 1 and r = R / (nu ||M C^{1/2}||_*^2) - 1, at least 0.
+    """Gaps of the regularizers above their lower bounds, all 0 iff the network is equalized.
 
-    weights, lam, C: as in `objective`, lam larger than 0. Returns Gaps: `parts` (..., k) and
-    `total` of the batch shape; all are 0 iff the network is equalized. Raises ValueError for bad
-    arguments, and for a zero map, where the gaps are 0 / 0. Cost: O(k^2 d^2 (d + k)) a network, one
-    SVD and, with C, one eigendecomposition. Source: thesis, (3.14) and Section 3.4.2.
+    ``r_l = R_l / LB_l - 1``, ``LB_l = e_l ||M C^{1/2}||_*^2``, and
+    ``r = R / (nu ||M C^{1/2}||_*^2) - 1``.
 
+    Parameters
+    ----------
+    weights : list of (..., d_i, d_{i-1}) array_like
+        Weights W_1, ..., W_{k+1}, with any leading batch axes; no map M may be zero.
+    lam : float or array_like
+        Strength of the penalty, larger than 0; broadcasts with the batch axes.
+    C : (d_0, d_0) array_like, optional
+        Second moment of the inputs, symmetric positive semidefinite; the identity by default.
+
+    Returns
+    -------
+    Gaps
+        The gaps r_l and r, at least 0.
+
+    Notes
+    -----
+    Cost: ``O(k^2 d^2 (d + k))`` and one SVD a network.
+
+    References
+    ----------
+    :claim:`thesis/equation-3.14`, :claim:`thesis/ch3-normalized-gap`
+
+    Examples
+    --------
     >>> parts, total = equalization_gaps([[[3], [1]], [[1, 1]]], 0.5)
     >>> float(round(total, 12))  # 0.5 (3^2 + 1^2) / (0.25 * 4^2) - 1
     0.25
@@ -84,11 +148,28 @@ def equalization_gaps(weights, lam, C=None):
 def equalization_defect(weights, C=None):
     """Largest relative deviation of the products in the definition of an equalized network.
 
-    weights: one network with a non-zero map. C: None or (d_0, d_0). Returns the maximum, over all
-    pivot sets and nodes, of | |alpha beta ... gamma| prod d_{j_p} / ||M C^{1/2}||_* - 1 |.
-    Raises ValueError for bad arguments. The extreme products are extreme paths through the layers,
-    found in O(k^2 d^3), with one SVD and, with C, one eigendecomposition.
-    Source: thesis, Definition 5.
+    The maximum, over all pivot sets and their nodes, of
+    ``| |alpha beta ... gamma| prod_p d_{j_p} / ||M C^{1/2}||_* - 1 |``.
+
+    Parameters
+    ----------
+    weights : list of (d_i, d_{i-1}) array_like
+        Weights W_1, ..., W_{k+1} of one network, whose map M is not zero.
+    C : (d_0, d_0) array_like, optional
+        Second moment of the inputs, symmetric positive semidefinite; the identity by default.
+
+    Returns
+    -------
+    float
+        The deviation, 0 iff the network is equalized.
+
+    Notes
+    -----
+    The extreme products are extreme paths through the layers. Cost: ``O(k^2 d^3)`` and one SVD.
+
+    References
+    ----------
+    :claim:`thesis/definition-5`
     """
     weights, norm = _scaled(_whitened(weights, C, batched=False))
     spans = weights[:1]  # the maps to this layer: from the inputs and from every earlier layer
@@ -108,10 +189,32 @@ def equalization_defect(weights, C=None):
 
 
 def is_equalized(weights, C=None, tol=1e-9):
-    """Whether a network is equalized, up to the relative tolerance tol >= 0.
+    """Whether a network is equalized, up to a tolerance.
 
-    Other arguments, errors and cost as `equalization_defect`. Source: thesis, Definition 5.
+    Parameters
+    ----------
+    weights : list of (d_i, d_{i-1}) array_like
+        Weights W_1, ..., W_{k+1} of one network, whose map M is not zero.
+    C : (d_0, d_0) array_like, optional
+        Second moment of the inputs, symmetric positive semidefinite; the identity by default.
+    tol : float, optional
+        Largest `equalization_defect`, at least 0.
 
+    Returns
+    -------
+    bool
+        True if it is.
+
+    Notes
+    -----
+    Cost: ``O(k^2 d^3)`` and one SVD.
+
+    References
+    ----------
+    :claim:`thesis/definition-5`
+
+    Examples
+    --------
     >>> is_equalized([[[1], [1]], [[2, 2]]]), is_equalized([[[1], [2]], [[2, 2]]])
     (True, False)
     """
@@ -120,11 +223,25 @@ def is_equalized(weights, C=None, tol=1e-9):
 
 
 def rank_one_implementation(u, v, widths):
-    """Equalized weights whose network map is u v^T.
+    """Weights with network map ``u v^T``, equalized for every C.
 
-    u: (d_{k+1},), v: (d_0,). widths: d_1, ..., d_k. Returns the list of k + 1 weights, equalized
-    for every C. Raises ValueError for bad arguments. Cost: O(k d^2).
-    Source: thesis, Proposition 1 of Section 3.3.
+    Parameters
+    ----------
+    u : (d_{k+1},) array_like
+        Left factor.
+    v : (d_0,) array_like
+        Right factor.
+    widths : (k,) array_like of int
+        Widths d_1, ..., d_k of the hidden layers, at least 1.
+
+    Returns
+    -------
+    list of (d_i, d_{i-1}) ndarray
+        Weights W_1, ..., W_{k+1}.
+
+    References
+    ----------
+    :claim:`thesis/proposition-1`
     """
     u, v = arguments.vector("u", u), arguments.vector("v", v)
     flat = [np.full(d, d**-0.5) for d in arguments.hidden_widths(widths)]

@@ -1,11 +1,12 @@
 """The induced regularizer of deep linear networks, exactly.
 
 Every layer divides its width among the singular directions: x (k, r) > 0 with row sums d_j. With
-G_i(x) = prod_j x_ji / (x_ji + lam), the division x costs sum_i sigma_i^2 (1 / G_i(x) - 1); the
-least cost is that of the map with singular values sigma_i.
+``G_i(x) = prod_j x_ji / (x_ji + lam)``, the division x costs
+``sum_i sigma_i^2 (1 / G_i(x) - 1)``; the least cost is that of the map with singular values
+sigma_i.
 
 Inside, x are shares of the widths, with row sums 1, and rates (k, 1) are lam / d_j: then
-1 / G_i = (1 + nu) exp(E_i), where E_i >= 0 is the penalty of sharing, and no lam is too large.
+``1 / G_i = (1 + nu) exp(E_i)``, where E_i >= 0 is the penalty of sharing, and no lam is too large.
 """
 
 from itertools import pairwise
@@ -19,21 +20,58 @@ from runproofs.linear.equalize import equalizer
 
 
 class Induced(NamedTuple):
-    """Value of the induced regularizer and the division (k, r) of the widths that attains it."""
+    """The induced regularizer of a map; see `induced_regularizer`.
+
+    Attributes
+    ----------
+    value : float
+        Its value.
+    allocation : (k, r) ndarray
+        Division of the widths that attains it.
+    """
 
     value: float
     allocation: np.ndarray
 
 
 def induced_regularizer(sigma, widths, lam):
-    """Least R among the networks that implement a map, from the singular values of M C^{1/2}.
+    """Least regularizer among the networks that implement a map, from singular values.
 
-    sigma: (r,) at least 0, in any order, at most min(widths) of them positive; ratios below 1e-280
-    count as 1e-280. widths: d_1, ..., d_k. lam: larger than 0. Returns Induced: the value, accurate
-    to about 1e-14 relatively, and the unique optimal allocation (k, r), whose columns are 0 where
-    sigma is 0. Raises ValueError for bad arguments, and if the value is too large for a float.
-    Cost: some ten Newton steps of O(r k^2 + k^3). Source: beyond the thesis, Theorem 3.A.
+    Parameters
+    ----------
+    sigma : (r,) array_like
+        Singular values of ``M C^{1/2}``, at least 0, in any order, at most min(widths) of them
+        positive; ratios below 1e-280 count as 1e-280.
+    widths : (k,) array_like of int
+        Widths d_1, ..., d_k of the hidden layers, at least 1.
+    lam : float
+        Strength of the penalty, larger than 0.
 
+    Returns
+    -------
+    Induced
+        Value, relatively accurate to about 1e-14, and the only optimal division, 0 where sigma is
+        0.
+
+    Raises
+    ------
+    ValueError
+        If the value is too large for a float.
+
+    See Also
+    --------
+    search_implementation : Descent on the weights, which knows no formula.
+
+    Notes
+    -----
+    Cost: some ten Newton steps of ``O(r k^2 + k^3)``.
+
+    References
+    ----------
+    :claim:`thesis/equation-3.2`, :claim:`beyond/induced-regularizer-formula`
+
+    Examples
+    --------
     >>> value, allocation = induced_regularizer([3, 1], [4], 0.5)  # lam / d ||M||_*^2
     >>> round(value, 12), allocation.round(12).tolist()
     (2.0, [[3.0, 1.0]])
@@ -130,14 +168,36 @@ def _normalized(x):
 
 
 def implementation(M, widths, allocation, lam, C=None):
-    """Weights with network map M whose cost is that of any division of the widths.
+    """Weights with network map M whose cost is that of a given division of the widths.
 
-    M: (d_{k+1}, d_0) of rank r. widths: d_1, ..., d_k, at least r. allocation: (k, r), larger than
-    0, with row sums d_j, in the order of decreasing singular values of M C^{1/2}. lam: larger than
-    0. C: None or positive definite (d_0, d_0). Returns the list of k + 1 weights, whose regularizer
-    is sum_i sigma_i^2 (prod_j (1 + lam / x_ji) - 1). Singular values below rounding of the largest
-    count as 0. Raises ValueError for bad arguments. Cost: O(k d^3), with one SVD, and with C one
-    eigendecomposition. Source: beyond the thesis, Theorem 3.A, upper bound.
+    Their regularizer is ``sum_i sigma_i^2 (prod_j (1 + lam / x_ji) - 1)``, sigma_i the singular
+    values of ``M C^{1/2}``.
+
+    Parameters
+    ----------
+    M : (d_{k+1}, d_0) array_like
+        Map of rank r; singular values below rounding of the largest count as 0.
+    widths : (k,) array_like of int
+        Widths d_1, ..., d_k of the hidden layers, at least r.
+    allocation : (k, r) array_like
+        Division x, larger than 0, with row sums d_j, in the order of decreasing sigma_i.
+    lam : float
+        Strength of the penalty, larger than 0.
+    C : (d_0, d_0) array_like, optional
+        Second moment of the inputs, symmetric positive definite; the identity by default.
+
+    Returns
+    -------
+    list of (d_i, d_{i-1}) ndarray
+        Weights W_1, ..., W_{k+1}.
+
+    Notes
+    -----
+    Cost: ``O(k d^3)``, with one SVD.
+
+    References
+    ----------
+    :claim:`beyond/induced-regularizer-formula`, upper bound
     """
     svd = _compact_svd(M, widths, C)
     lam = arguments.number("lam", lam, above=0)
@@ -153,8 +213,29 @@ def implementation(M, widths, allocation, lam, C=None):
 def optimal_implementation(M, widths, lam, C=None):
     """Weights with network map M and the least regularizer among all of them.
 
-    Arguments, errors and cost as `implementation`, and that of `induced_regularizer`. Returns the
-    list of k + 1 weights. Source: beyond the thesis, Theorem 3.A.
+    Parameters
+    ----------
+    M : (d_{k+1}, d_0) array_like
+        Map; singular values below rounding of the largest count as 0.
+    widths : (k,) array_like of int
+        Widths d_1, ..., d_k of the hidden layers, at least the rank of M.
+    lam : float
+        Strength of the penalty, larger than 0.
+    C : (d_0, d_0) array_like, optional
+        Second moment of the inputs, symmetric positive definite; the identity by default.
+
+    Returns
+    -------
+    list of (d_i, d_{i-1}) ndarray
+        Weights W_1, ..., W_{k+1}.
+
+    Notes
+    -----
+    Cost: ``O(k d^3)``, with one SVD, and that of `induced_regularizer`.
+
+    References
+    ----------
+    :claim:`beyond/induced-regularizer-formula`
     """
     svd = _compact_svd(M, widths, C)
     lam = arguments.number("lam", lam, above=0)

@@ -1,7 +1,8 @@
 """Deep linear networks: the dropout objective, its gradient and its regularizers.
 
-After layer j, h_j is the vector of activations and S_j = E h_j h_j^T over inputs and masks. A mask
-divided by theta has mean 1 and variance lam, so that S_{j+1} = W (S_j + lam diag S_j) W^T.
+After layer j, h_j is the vector of activations and ``S_j = E h_j h_j^T`` over inputs and masks. A
+mask divided by theta has mean 1 and variance lam, so that
+``S_{j+1} = W (S_j + lam diag S_j) W^T``.
 """
 
 from itertools import accumulate, combinations, pairwise, product
@@ -16,11 +17,28 @@ from runproofs.masks import all_masks
 
 
 def network_map(weights):
-    """The product W_{k+1} ... W_1.
+    """The product ``W_{k+1} ... W_1``.
 
-    weights: W_i (..., d_i, d_{i-1}), any common leading batch axes. Returns (..., d_{k+1}, d_0).
-    Raises ValueError for bad arguments. Cost: O(k d^3) a network. Source: thesis, Section 3.
+    Parameters
+    ----------
+    weights : list of (..., d_i, d_{i-1}) array_like
+        Weights W_1, ..., W_{k+1}, k >= 1, with any leading batch axes.
 
+    Returns
+    -------
+    (..., d_{k+1}, d_0) ndarray
+        Map of each network.
+
+    Notes
+    -----
+    Cost: ``O(k d^3)`` a network.
+
+    References
+    ----------
+    :claim:`thesis/ch3-hypothesis-class`
+
+    Examples
+    --------
     >>> network_map([[[1, 2], [0, 1]], [[3, 4]]]).tolist()
     [[3.0, 10.0]]
     """
@@ -28,11 +46,24 @@ def network_map(weights):
 
 
 def random_network(sizes, rng, *batch):
-    """Weights with independent standard normal entries, a list of (*batch, d_i, d_{i-1}).
+    """Weights with independent standard normal entries.
 
-    sizes: d_0, ..., d_{k+1}, at least three. rng: NumPy Generator, or a seed. batch: sizes of the
-    leading axes. Raises ValueError for bad arguments. Cost: O(k d^2) a network.
+    Parameters
+    ----------
+    sizes : list of int
+        Sizes d_0, ..., d_{k+1} of the layers, at least 1, at least three of them.
+    rng : numpy.random.Generator or int
+        Source of the entries, or its seed.
+    *batch : int
+        Sizes of leading batch axes.
 
+    Returns
+    -------
+    list of (*batch, d_i, d_{i-1}) ndarray
+        Weights W_1, ..., W_{k+1}.
+
+    Examples
+    --------
     >>> [W.shape for W in random_network([3, 4, 2], 0, 7)]
     [(7, 4, 3), (7, 2, 4)]
     """
@@ -44,13 +75,36 @@ def random_network(sizes, rng, *batch):
 
 
 def objective(weights, Cyx, lam, Ey2, C=None):
-    """Dropout objective E ||y - W x||^2 of the masked network W, in closed form.
+    """Dropout objective ``E ||y - W x||^2`` of the masked network W, in closed form.
 
-    weights: W_i (..., d_i, d_{i-1}). lam: at least 0, a number or an array that broadcasts with the
-    batch axes. Second moments: Cyx = E y x^T (d_{k+1}, d_0), Ey2 = E ||y||^2, and C = E x x^T, None
-    for the identity. Returns the batch shape. Raises ValueError for bad arguments. Cost: O(k d^3) a
-    network, and with C the check of its eigenvalues. Source: thesis, (3.1) and Proposition 8.
+    Parameters
+    ----------
+    weights : list of (..., d_i, d_{i-1}) array_like
+        Weights W_1, ..., W_{k+1}, k >= 1, with any leading batch axes.
+    Cyx : (d_{k+1}, d_0) array_like
+        Second moment ``E y x^T``.
+    lam : float or array_like
+        Strength of the penalty, at least 0; broadcasts with the batch axes.
+    Ey2 : float
+        Second moment ``E ||y||^2``, at least 0.
+    C : (d_0, d_0) array_like, optional
+        Second moment of the inputs, symmetric positive semidefinite; the identity by default.
 
+    Returns
+    -------
+    (...) ndarray
+        The objective of each network and lam.
+
+    Notes
+    -----
+    Cost: ``O(k d^3)`` a network.
+
+    References
+    ----------
+    :claim:`thesis/equation-3.1`, :claim:`thesis/proposition-8`
+
+    Examples
+    --------
     >>> float(objective([[[1, 0]], [[2]]], [[1, 1]], 0.5, 3))  # 3 - 2 * 2 + 2^2 + R, R = 0.5 * 2^2
     5.0
     """
@@ -63,11 +117,27 @@ def objective(weights, Cyx, lam, Ey2, C=None):
 
 
 def gradient(weights, Cyx, lam, C=None):
-    """Gradient of the objective, a list of arrays shaped like the weights.
+    """Gradient of the objective.
 
-    Arguments as in `objective`, but lam must not have more batch axes than the weights.
-    Raises ValueError for bad arguments. Cost: O(k d^3) a network, and with C the check of its
-    eigenvalues.
+    Parameters
+    ----------
+    weights : list of (..., d_i, d_{i-1}) array_like
+        Weights W_1, ..., W_{k+1}, k >= 1, with any leading batch axes.
+    Cyx : (d_{k+1}, d_0) array_like
+        Second moment ``E y x^T``.
+    lam : float or array_like
+        Strength of the penalty, at least 0; broadcasts to the batch axes.
+    C : (d_0, d_0) array_like, optional
+        Second moment of the inputs, symmetric positive semidefinite; the identity by default.
+
+    Returns
+    -------
+    list of (..., d_i, d_{i-1}) ndarray
+        Gradient in each of the weights.
+
+    Notes
+    -----
+    Cost: ``O(k d^3)`` a network.
     """
     weights, C = _network(weights, C)
     Cyx = _cross_moment(Cyx, weights)
@@ -100,12 +170,32 @@ def _gradient(weights, gains, C, Cyx):
 
 
 def masked_maps(weights, *, keep):
-    """The network map for every choice of masks, theta^-k W_{k+1} B_k W_k ... B_1 W_1.
+    """The network map for every choice of masks, ``theta^-k W_{k+1} B_k W_k ... B_1 W_1``.
 
-    weights: one network with n hidden nodes, n at most 20. keep: in (0, 1]. Returns the maps
-    (2^n, d_{k+1}, d_0) and their probabilities (2^n,). Raises ValueError for bad arguments.
-    Cost: O(2^n d^3), memory O(2^n d^2). Source: thesis, (3.1).
+    Parameters
+    ----------
+    weights : list of (d_i, d_{i-1}) array_like
+        Weights W_1, ..., W_{k+1} of one network with n hidden nodes, at most 20.
+    keep : float
+        Probability theta of keeping a unit, in (0, 1].
 
+    Returns
+    -------
+    maps : (2^n, d_{k+1}, d_0) ndarray
+        The maps.
+    probabilities : (2^n,) ndarray
+        Their probabilities.
+
+    Notes
+    -----
+    Cost: ``O(2^n d^3)``, and ``O(2^n d^2)`` memory.
+
+    References
+    ----------
+    :claim:`thesis/equation-3.1`
+
+    Examples
+    --------
     >>> maps, probabilities = masked_maps([[[1]], [[3]]], keep=0.25)
     >>> maps.ravel().tolist(), probabilities.tolist()
     ([0.0, 12.0], [0.75, 0.25])
@@ -124,11 +214,35 @@ def masked_maps(weights, *, keep):
 
 
 def objective_by_enumeration(weights, X, Y, *, keep):
-    """Expected dropout loss E ||y - W x||^2, over all masks and samples.
+    """Expected dropout loss ``E ||y - W x||^2`` over all masks and samples, mask by mask.
 
-    weights: one network with n <= 20 hidden nodes. X: (samples, d_0), Y: (samples, d_{k+1}),
-    equally likely pairs (x, y). keep: in (0, 1]. Returns a number. Raises ValueError for bad
-    arguments. Cost: O(2^n d^2 (d + samples)), memory O(2^n d^2 + samples d). Source: thesis, (3.1).
+    Parameters
+    ----------
+    weights : list of (d_i, d_{i-1}) array_like
+        Weights W_1, ..., W_{k+1} of one network with n hidden nodes, at most 20.
+    X : (samples, d_0) array_like
+        Inputs x, one a row, equally likely.
+    Y : (samples, d_{k+1}) array_like
+        Targets y of the inputs.
+    keep : float
+        Probability theta of keeping a unit, in (0, 1].
+
+    Returns
+    -------
+    float
+        The expected loss.
+
+    See Also
+    --------
+    objective : The same in closed form, from second moments.
+
+    Notes
+    -----
+    Cost: ``O(2^n d^2 (d + samples))``, and ``O(2^n d^2 + samples d)`` memory.
+
+    References
+    ----------
+    :claim:`thesis/equation-3.1`
     """
     maps, probabilities = masked_maps(weights, keep=keep)
     X = arguments.matrix("X", X, columns=maps.shape[2])
@@ -146,11 +260,31 @@ def objective_by_enumeration(weights, X, Y, *, keep):
 def regularizer(weights, lam, C=None):
     """Explicit regularizer R of dropout, the objective less the population risk.
 
-    Arguments as in `objective`. Returns the batch shape. Raises ValueError for bad arguments.
-    The moment of the mean and the excess over it are carried separately, so that a small lam costs
-    no accuracy. Cost: O(k d^3) a network, and with C the check of its eigenvalues.
-    Source: thesis, Proposition 8.
+    Parameters
+    ----------
+    weights : list of (..., d_i, d_{i-1}) array_like
+        Weights W_1, ..., W_{k+1}, k >= 1, with any leading batch axes.
+    lam : float or array_like
+        Strength of the penalty, at least 0; broadcasts with the batch axes.
+    C : (d_0, d_0) array_like, optional
+        Second moment of the inputs, symmetric positive semidefinite; the identity by default.
 
+    Returns
+    -------
+    (...) ndarray
+        The regularizer of each network and lam.
+
+    Notes
+    -----
+    The moment of the mean and the excess over it are carried separately, so that a small lam costs
+    no accuracy. Cost: ``O(k d^3)`` a network.
+
+    References
+    ----------
+    :claim:`thesis/proposition-8`
+
+    Examples
+    --------
     >>> float(regularizer([[[1], [2]], [[2, 3]]], 0.5))  # 0.5 * (2^2 * 1^2 + 3^2 * 2^2)
     20.0
     """
@@ -167,13 +301,28 @@ def _regularizer(weights, lam, C):
 
 
 def subregularizers(weights, C=None):
-    """The sub-regularizers R_1, ..., R_k with R = sum_l lam^l R_l.
+    """The sub-regularizers R_1, ..., R_k with ``R = sum_l lam^l R_l``.
 
-    weights, C: as in `objective`. Returns (..., k). Raises ValueError for bad arguments.
+    Parameters
+    ----------
+    weights : list of (..., d_i, d_{i-1}) array_like
+        Weights W_1, ..., W_{k+1}, k >= 1, with any leading batch axes.
+    C : (d_0, d_0) array_like, optional
+        Second moment of the inputs, symmetric positive semidefinite; the identity by default.
+
+    Returns
+    -------
+    (..., k) ndarray
+        The sub-regularizers of each network.
+
+    Notes
+    -----
     Sums over pivots are sums over paths that jump from pivot to pivot, each jump with a squared
-    entry of the product of the weights between: from layer to layer, the rows of `sums` collect
-    those that end at a node, the columns the number of pivots. Cost: O(k^2 d^2 (d + k)) a network,
-    and with C one eigendecomposition. Source: thesis, Proposition 8.
+    entry of the product of the weights between. Cost: ``O(k^2 d^2 (d + k))`` a network.
+
+    References
+    ----------
+    :claim:`thesis/proposition-8`
     """
     return _subregularizers(_whitened(weights, C))
 
@@ -192,11 +341,28 @@ def _subregularizers(weights):
 
 
 def pivot_sets(k):
-    """The pivot sets of k hidden layers: all (j_1, ..., j_l), 1 <= j_1 < ... < j_l <= k, l >= 1.
+    """All pivot sets (j_1, ..., j_l), 1 <= j_1 < ... < j_l <= k, of k hidden layers.
 
-    k: at least 1. Returns the list of the 2^k - 1 tuples, short ones first, each size in order.
-    Raises ValueError for bad arguments. Cost: O(k 2^k). Source: thesis, Proposition 8.
+    Parameters
+    ----------
+    k : int
+        Number of hidden layers, at least 1.
 
+    Returns
+    -------
+    list of tuple of int
+        The ``2^k - 1`` sets, short ones first, each size in order.
+
+    Notes
+    -----
+    Cost: ``O(k 2^k)``.
+
+    References
+    ----------
+    :claim:`thesis/proposition-8`
+
+    Examples
+    --------
     >>> pivot_sets(2)
     [(1,), (2,), (1, 2)]
     """
@@ -205,12 +371,31 @@ def pivot_sets(k):
 
 
 def pivot_products(weights, pivots, C=None):
-    """The products alpha beta_1 ... beta_{l-1} gamma of one pivot set, for all its nodes.
+    """The products ``alpha beta_1 ... beta_{l-1} gamma`` of one pivot set, for all its nodes.
 
-    weights: one network. pivots: layers 1 <= j_1 < ... < j_l <= k. C: None or (d_0, d_0). Returns
-    (d_{j_1}, ..., d_{j_l}), signed like the beta; the sum of squares is the set's part of R_l.
-    Raises ValueError for bad arguments. Cost: O(k d^3 + d^l), and with C one eigendecomposition.
-    Source: thesis, Proposition 8.
+    The sum of their squares is the part of the set in R_l.
+
+    Parameters
+    ----------
+    weights : list of (d_i, d_{i-1}) array_like
+        Weights W_1, ..., W_{k+1} of one network.
+    pivots : list of int
+        Layers 1 <= j_1 < ... < j_l <= k.
+    C : (d_0, d_0) array_like, optional
+        Second moment of the inputs, symmetric positive semidefinite; the identity by default.
+
+    Returns
+    -------
+    (d_{j_1}, ..., d_{j_l}) ndarray
+        The products, signed like the betas.
+
+    Notes
+    -----
+    Cost: ``O(k d^3 + d^l)``.
+
+    References
+    ----------
+    :claim:`thesis/proposition-8`, :claim:`thesis/figure-3-1`
     """
     weights = _whitened(weights, C, batched=False)
     pivots = [arguments.positive_integer("every pivot", j) for j in pivots]
@@ -226,10 +411,31 @@ def pivot_products(weights, pivots, C=None):
 
 
 def subregularizers_over_pivots(weights, C=None):
-    """R_1, ..., R_k as printed: every summand of every pivot set, from its factors.
+    """The sub-regularizers as printed: every summand of every pivot set, from its factors.
 
-    weights: one network. C: None or (d_0, d_0). Returns (k,). Raises ValueError for bad arguments.
-    Cost: O(k d^3 prod_j (1 + d_j)): a slow reference. Source: thesis, Proposition 8.
+    Parameters
+    ----------
+    weights : list of (d_i, d_{i-1}) array_like
+        Weights W_1, ..., W_{k+1} of one network.
+    C : (d_0, d_0) array_like, optional
+        Second moment of the inputs, symmetric positive semidefinite; the identity by default.
+
+    Returns
+    -------
+    (k,) ndarray
+        The sub-regularizers R_1, ..., R_k.
+
+    See Also
+    --------
+    subregularizers : The fast way.
+
+    Notes
+    -----
+    Cost: ``O(k d^3 prod_j (1 + d_j))``.
+
+    References
+    ----------
+    :claim:`thesis/proposition-8`
     """
     weights = _whitened(weights, C, batched=False)
     widths = _widths(weights)

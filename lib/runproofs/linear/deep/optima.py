@@ -1,8 +1,9 @@
 """Optima of dropout in deep linear networks: of the convexified problem, global and local ones.
 
-With the divisions x and G_i(x) of `induced`, the best map has sigma_i = m_i G_i(x), for m_i the
-singular values of Cyx C^{-1/2} and an x that maximizes Phi(x) = sum_i m_i^2 G_i(x). Inside, x are
-shares and rates are lam / d_j, as there, and m is given by log_m = log(m / max m).
+With the divisions x and G_i(x) of the induced regularizer, the best map has
+``sigma_i = m_i G_i(x)``, for m_i the singular values of ``Cyx C^{-1/2}`` and an x that maximizes
+``Phi(x) = sum_i m_i^2 G_i(x)``. Inside, x are shares and rates are lam / d_j, as there, and m is
+given by ``log_m = log(m / max m)``.
 """
 
 from typing import NamedTuple
@@ -23,7 +24,22 @@ from runproofs.linear.shallow import optimal_spectrum
 
 
 class EnvelopeOptimum(NamedTuple):
-    """Optimum of the convexified problem; see `envelope_optimum`."""
+    """Optimum of the convexified problem; see `envelope_optimum`.
+
+    Attributes
+    ----------
+    map : (d_{k+1}, d_0) ndarray
+        Optimal map ``S_alpha(Mbar_r) C^{-1/2}``, Mbar_r the best approximation of
+        ``Cyx C^{-1/2}`` of rank r.
+    rank : int
+        Its rank rho.
+    threshold : float
+        ``alpha = nu / (1 + rho nu) sum_{i <= rho} m_i``, m_i the singular values of Mbar_r.
+    spectrum : (rho,) ndarray
+        Singular values of ``map C^{1/2}``, non-increasing.
+    value : float
+        The minimum, less ``E ||y||^2``.
+    """
 
     map: np.ndarray
     rank: int
@@ -33,19 +49,36 @@ class EnvelopeOptimum(NamedTuple):
 
 
 def envelope_optimum(Cyx, nu, r=None, C=None):
-    """Global optimum of E ||y - W x||^2 + nu ||W C^{1/2}||_*^2 over the maps of rank at most r.
+    """Global optimum of the convexified problem over the maps of rank at most r.
 
-    Cyx: (d_{k+1}, d_0). nu: at least 0, at most 1e300. r: the least width, None for no bound.
-    C: None for the identity, or positive definite (d_0, d_0). Returns an EnvelopeOptimum of
-      map        S_alpha(Mbar_r) C^{-1/2}, Mbar_r the best rank-r approximation of Cyx C^{-1/2},
-      rank       rho, of the map,
-      threshold  alpha = nu / (1 + rho nu) sum_{i <= rho} sigma_i(Mbar),
-      spectrum   (rho,) singular values of W C^{1/2},
-      value      the minimum less E ||y||^2.
-    Raises ValueError for bad arguments.
-    Cost: O(d^3), one SVD and, with C, one eigendecomposition.
-    Source: thesis, Lemma 9, with the truncation to rank r that its proof needs.
+    ``E ||y - W x||^2 + nu ||W C^{1/2}||_*^2``.
 
+    Parameters
+    ----------
+    Cyx : (d_{k+1}, d_0) array_like
+        Second moment ``E y x^T``.
+    nu : float
+        Effective regularization, at least 0, at most 1e300.
+    r : int, optional
+        Largest rank, at least 1: the least width. No bound by default.
+    C : (d_0, d_0) array_like, optional
+        Second moment of the inputs, symmetric positive definite; the identity by default.
+
+    Returns
+    -------
+    EnvelopeOptimum
+        Map, rank, threshold, singular values and minimum.
+
+    Notes
+    -----
+    Cost: ``O(d^3)``, one SVD.
+
+    References
+    ----------
+    :claim:`thesis/lemma-9`, with the truncation to rank r that its proof needs
+
+    Examples
+    --------
     >>> float(round(envelope_optimum([[3, 0], [0, 1]], 0.5).value, 12))  # rank 1: - 3^2 / 1.5
     -6.0
     """
@@ -63,7 +96,19 @@ def envelope_optimum(Cyx, nu, r=None, C=None):
 
 
 class Optimum(NamedTuple):
-    """An optimum of the dropout problem; see `local_optimum`."""
+    """An optimum of the dropout problem; see `local_optimum`.
+
+    Attributes
+    ----------
+    value : float
+        The objective, less ``E ||y||^2``.
+    rank : int
+        Rank of the map W.
+    spectrum : (rank,) ndarray
+        Singular values of ``W C^{1/2}``, whose singular vectors are those of ``Cyx C^{-1/2}``.
+    allocation : (k, rank) ndarray
+        Division of the widths.
+    """
 
     value: float
     rank: int
@@ -74,15 +119,42 @@ class Optimum(NamedTuple):
 def global_optimum(m, widths, lam):
     """Global optimum of dropout in a deep linear network, at any depth.
 
-    m: singular values of Cyx C^{-1/2}, at least 0, in any order; ratios below 1e-280 count as
-    1e-280. widths: d_1, ..., d_k. lam: larger than 0. Returns an Optimum: `value` is the minimum
-    less E ||y||^2, `rank` that of the map W, `spectrum` (rank,) the singular values of W C^{1/2},
-    which has the singular vectors of Cyx C^{-1/2}, and `allocation` (k, rank) the division of the
-    widths. It is the best of `local_optimum` over all ranks; of equally good ones, that of least
-    rank. What is too small for a float becomes 0. Raises ValueError for bad arguments, and for a
-    value that is too large. Cost: `local_optimum` for each rank. Source: beyond the thesis,
-    Theorem 3.E.
+    The best `local_optimum` over all ranks; of equally good ones, that of least rank.
 
+    Parameters
+    ----------
+    m : (p,) array_like
+        Singular values of ``Cyx C^{-1/2}``, at least 0, in any order; ratios below 1e-280 count as
+        1e-280.
+    widths : (k,) array_like of int
+        Widths d_1, ..., d_k of the hidden layers, at least 1.
+    lam : float
+        Strength of the penalty, larger than 0.
+
+    Returns
+    -------
+    Optimum
+        Minimum, rank, singular values and division; what is too small for a float becomes 0.
+
+    Raises
+    ------
+    ValueError
+        If the value is too large for a float.
+
+    See Also
+    --------
+    search_optimum : Descent on the weights, which knows no formula.
+
+    Notes
+    -----
+    Cost: `local_optimum` for each rank.
+
+    References
+    ----------
+    :claim:`beyond/global-optimum-any-depth`
+
+    Examples
+    --------
     >>> best = global_optimum([1, 1], [2, 2], 1)
     >>> best.rank, round(best.value, 12), best.spectrum.round(12).tolist()
     (2, -0.5, [0.25, 0.25])
@@ -101,16 +173,43 @@ def global_optimum(m, widths, lam):
 
 
 def local_optimum(m, widths, lam, rank):
-    """Best known optimum of dropout among the maps of one rank, or None if there is none.
+    """Best known optimum of dropout among the maps of one rank.
 
-    Arguments as in `global_optimum`; rank: at least 1, at most min(widths) and the number of
-    positive m. Returns an Optimum, at which Phi has a local maximum with a positive allocation: for
-    k >= 2 a local minimum of the objective (Theorem 3.H). The search starts at the maximum for
-    equal widths of the same nu, a problem of one unknown solved on a grid, and at equal shares.
-    Raises ValueError for bad arguments. Cost: O(rank) for k = 1; else 600 points of the grid, up to
-    60 steps of O(rank) each, and from every start, some ten Newton steps of O(rank k^2 + k^3) and
-    convex programs as in `induced_regularizer`, at most 500. Source: beyond the thesis, Theorems
-    3.E and 3.H.
+    There Phi has a local maximum with a positive division; for k >= 2 it is a local minimum of the
+    objective.
+
+    Parameters
+    ----------
+    m : (p,) array_like
+        Singular values of ``Cyx C^{-1/2}``, at least 0, in any order; ratios below 1e-280 count as
+        1e-280.
+    widths : (k,) array_like of int
+        Widths d_1, ..., d_k of the hidden layers, at least 1.
+    lam : float
+        Strength of the penalty, larger than 0.
+    rank : int
+        From 1 to the least of the widths and of the number of positive m.
+
+    Returns
+    -------
+    Optimum or None
+        Objective, rank, singular values and division; None if no optimum is found.
+
+    Raises
+    ------
+    ValueError
+        If the value is too large for a float.
+
+    Notes
+    -----
+    The search starts at the maximum for equal widths of the same nu, a problem of one unknown
+    solved on a grid, and at equal shares. Cost: ``O(rank)`` for k = 1; else 600 points of the grid,
+    up to 60 steps of ``O(rank)`` each, and from every start some ten Newton steps of
+    ``O(rank k^2 + k^3)`` and convex programs as in `induced_regularizer`, at most 500.
+
+    References
+    ----------
+    :claim:`beyond/global-optimum-any-depth`, :claim:`beyond/spurious-local-minima`
     """
     m, widths, lam = _problem(m, widths, lam)
     rank = arguments.positive_integer("rank", rank)

@@ -14,21 +14,61 @@ from runproofs.optimize import flatten, lbfgs, unflatten
 
 
 class Search(NamedTuple):
-    """What the searches return."""
+    """What the searches return.
 
-    weights: list[np.ndarray]  # the best found
-    values: np.ndarray  # (starts,), where each descent ended
+    Attributes
+    ----------
+    weights : list of (d_i, d_{i-1}) ndarray
+        The best weights W_1, ..., W_{k+1} found.
+    values : (starts,) ndarray
+        Where each descent ended.
+    """
+
+    weights: list[np.ndarray]
+    values: np.ndarray
 
 
 def search_implementation(M, widths, lam, starts, rng, C=None):
-    """Minimize R over the weights with network map M, by L-BFGS from random starts.
+    """Minimize the regularizer R over the weights with network map M, by L-BFGS from random starts.
 
-    M: (d_{k+1}, d_0), not zero, of rank at most min(widths). widths: d_1, ..., d_k. lam: larger
-    than 0. starts: at least 1. rng: NumPy Generator, or a seed. C: None or positive definite.
+    Parameters
+    ----------
+    M : (d_{k+1}, d_0) array_like
+        Map, not zero; singular values below rounding of the largest count as 0.
+    widths : (k,) array_like of int
+        Widths d_1, ..., d_k of the hidden layers, at least the rank of M.
+    lam : float
+        Strength of the penalty, larger than 0.
+    starts : int
+        Number of descents, at least 1.
+    rng : numpy.random.Generator or int
+        Source of the starts, or its seed.
+    C : (d_0, d_0) array_like, optional
+        Second moment of the inputs, symmetric positive definite; the identity by default.
+
+    Returns
+    -------
+    Search
+        Best weights, and the R of each descent.
+
+    Raises
+    ------
+    ValueError
+        If R is too large for a float.
+
+    See Also
+    --------
+    optimal_implementation : The formula.
+
+    Notes
+    -----
     The last layer is eliminated: for given first layers the best one solves a linear system. The
     first layer reads x through the row space of M only; other inputs add noise, and nothing else.
-    Returns a Search, values of R. Raises ValueError for bad arguments, and if R is too large for a
-    float. Cost: O(k d^3) an iteration, some fifty iterations a start. Source: thesis, (3.2).
+    Cost: ``O(k d^3)`` an iteration, some fifty iterations a start.
+
+    References
+    ----------
+    :claim:`thesis/equation-3.2`
     """
     U, s, Vt, inverse_root, widths = _compact_svd(M, widths, C)
     if not s.size:
@@ -89,12 +129,40 @@ def _completed(layers, target, lam):
 def search_optimum(Cyx, widths, lam, starts, rng, C=None):
     """Minimize the dropout objective over the weights, by L-BFGS from random starts.
 
-    Cyx: (d_{k+1}, d_0), not zero. widths: d_1, ..., d_k. lam: at least 0. starts: at least 1.
-    rng: NumPy Generator, or a seed. C: None for the identity, or positive definite (d_0, d_0).
-    The descents see whitened inputs and a target of norm 1, so that any scale will do.
     For k >= 2 a descent may end in a local minimum: take several.
-    Returns a Search, values of the objective less E ||y||^2. Raises ValueError for bad arguments.
-    Cost: O(k d^3) an iteration, some hundred iterations a start. Source: thesis, (3.1).
+
+    Parameters
+    ----------
+    Cyx : (d_{k+1}, d_0) array_like
+        Second moment ``E y x^T``, not zero.
+    widths : (k,) array_like of int
+        Widths d_1, ..., d_k of the hidden layers, at least 1.
+    lam : float
+        Strength of the penalty, at least 0.
+    starts : int
+        Number of descents, at least 1.
+    rng : numpy.random.Generator or int
+        Source of the starts, or its seed.
+    C : (d_0, d_0) array_like, optional
+        Second moment of the inputs, symmetric positive definite; the identity by default.
+
+    Returns
+    -------
+    Search
+        Best weights, and the objective less ``E ||y||^2`` of each descent.
+
+    See Also
+    --------
+    global_optimum : The formula.
+
+    Notes
+    -----
+    The descents see whitened inputs and a target of norm 1, so that any scale will do. Cost:
+    ``O(k d^3)`` an iteration, some hundred iterations a start.
+
+    References
+    ----------
+    :claim:`thesis/equation-3.1`
     """
     Cyx = arguments.matrix("Cyx", Cyx)
     d2, d0 = Cyx.shape

@@ -1,6 +1,6 @@
 """The landscape of shallow dropout: exact Hessians, all kinds of critical points, descents.
 
-F and f are the untied and the tied objective of `linear.shallow`.
+F and f are the untied and the tied objective of the module `runproofs.linear.shallow`.
 """
 
 from runproofs.linear.landscape.descent import (

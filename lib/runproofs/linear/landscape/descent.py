@@ -13,11 +13,29 @@ from runproofs.optimize import flatten, lbfgs, unflatten
 
 
 def find_critical_point(U, V, M, lam):
-    """A critical point of F near a start, of any kind: least squares on the gradient.
+    """A critical point of F near a start, of any kind, by least squares on the gradient.
 
-    U: (d2, r), V: (d0, r) the start. M: (d2, d0). lam: at least 0. Returns (U, V), where the search
-    stopped; only a small gradient there certifies it. Raises ValueError for bad arguments.
-    Cost: O(n^3) an iteration, n = (d2 + d0) r.
+    Parameters
+    ----------
+    U : (d2, r) array_like
+        Output weights at the start.
+    V : (d0, r) array_like
+        Input weights at the start.
+    M : (d2, d0) array_like
+        Matrix to approximate.
+    lam : float
+        Strength of the penalty, at least 0.
+
+    Returns
+    -------
+    U : (d2, r) ndarray
+        Output weights where the search stopped; only a small gradient there certifies it.
+    V : (d0, r) ndarray
+        Input weights.
+
+    Notes
+    -----
+    Cost: ``O(n^3)`` an iteration, ``n = (d2 + d0) r``.
     """
     U, V = arguments.factors(arguments.matrix("U", U), arguments.matrix("V", V))
     M = arguments.matrix("M", M, rows=len(U), columns=len(V))
@@ -33,10 +51,25 @@ def find_critical_point(U, V, M, lam):
 
 
 def find_tied_critical_point(U, M, lam):
-    """A critical point of f near a start: least squares on the gradient.
+    """A critical point of f near a start, of any kind, by least squares on the gradient.
 
-    U: (d, r) the start. M: (d, d); only its symmetric part matters. lam: at least 0. Returns U
-    (d, r), where the search stopped. Otherwise as `find_critical_point`, with n = d r.
+    Parameters
+    ----------
+    U : (d, r) array_like
+        Weights at the start.
+    M : (d, d) array_like
+        Matrix to approximate, which enters through its symmetric part.
+    lam : float
+        Strength of the penalty, at least 0.
+
+    Returns
+    -------
+    (d, r) ndarray
+        Weights where the search stopped; only a small gradient there certifies it.
+
+    Notes
+    -----
+    Cost: ``O(d^3 r^3)`` an iteration.
     """
     U = arguments.matrix("U", U)
     M = _symmetric_part(arguments.matrix("M", M, rows=len(U)))
@@ -56,7 +89,17 @@ def _root(function, jacobian, z):
 
 
 class Descent(NamedTuple):
-    """The best end point of several descents and the final value of each; see `descend`."""
+    """The best end point of several descents and the final value of each; see `descend`.
+
+    Attributes
+    ----------
+    U : (d2, r) ndarray
+        Output weights.
+    V : (d0, r) ndarray
+        Input weights; U if tied.
+    values : (starts,) ndarray
+        Final values, in the order of the starts.
+    """
 
     U: np.ndarray
     V: np.ndarray
@@ -66,13 +109,34 @@ class Descent(NamedTuple):
 def descend(M, r, lam, starts, rng, tied=False):
     """Minimize the untied (or the tied) objective by L-BFGS from random starts, knowing no theory.
 
-    M: (d2, d0), square if tied. r: at least 1. lam: at least 0. starts: at least 1.
-    rng: NumPy Generator, or a seed. Returns a Descent: the best U (d2, r) and V (d0, r) (V = U if
-    tied) and the final values (starts,), in the order of the starts. Untied, a run that stops
-    is balanced, ||u_i|| = ||v_i||, and goes on while that helps: between very unequal columns
-    gradients are tiny far from any critical point. Raises ValueError for bad arguments.
-    Cost: O(d2 d0 r) an iteration, some hundred iterations a start.
+    Parameters
+    ----------
+    M : (d2, d0) array_like
+        Matrix to approximate, square if tied.
+    r : int
+        Number of hidden units, at least 1.
+    lam : float
+        Strength of the penalty, at least 0.
+    starts : int
+        Number of starts, at least 1.
+    rng : numpy.random.Generator or int
+        Source of randomness, or its seed.
+    tied : bool, optional
+        Minimize f, not F.
 
+    Returns
+    -------
+    Descent
+        The best factors, and all final values.
+
+    Notes
+    -----
+    Cost: ``O(d2 d0 r)`` an iteration, some hundred iterations a start. Untied, a run that stops is
+    balanced, ``||u_i|| = ||v_i||``, and goes on while that helps: between very unequal columns
+    gradients are tiny far from any critical point.
+
+    Examples
+    --------
     >>> descend([[3, 0], [0, 2]], r=1, lam=1, starts=2, rng=0).values.round(6).tolist()
     [8.5, 8.5]
     """

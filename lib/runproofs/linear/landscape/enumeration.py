@@ -13,14 +13,36 @@ from runproofs.linear.shallow import _positive_part, equalized_factors
 
 
 class TiedCriticalPoint(NamedTuple):
-    """An equalized critical point U of f; `indices` are the eigenvalues present, 0 the largest."""
+    """An equalized critical point of f.
+
+    Attributes
+    ----------
+    U : (d, r) ndarray
+        Weights.
+    indices : tuple of int
+        Eigenvalues of M that are present, 0 the largest.
+    """
 
     U: np.ndarray
     indices: tuple
 
 
 class CriticalPoint(NamedTuple):
-    """A critical point of F: the singular pairs present, and its live, dead and half-dead units."""
+    """A critical point of F; its units that are neither live nor half dead are dead.
+
+    Attributes
+    ----------
+    U : (d2, r) ndarray
+        Output weights.
+    V : (d0, r) ndarray
+        Input weights.
+    indices : tuple of int
+        Singular pairs of M that are present, 0 the largest.
+    live : int
+        Number of live units, all of one score.
+    half_dead : int
+        Number of units with one half zero.
+    """
 
     U: np.ndarray
     V: np.ndarray
@@ -32,12 +54,36 @@ class CriticalPoint(NamedTuple):
 def tied_critical_points(M, r, lam):
     """All equalized critical points of the tied objective, up to rotations that f does not see.
 
-    M: (d, d), or (d,) the eigenvalues of a diagonal one. r: at least 1. lam: at least 0.
-    Returns a list of TiedCriticalPoint, one for each set of at most min(r, d) eigenvalues whose
-    sigma^2 of (2.19) are positive, more than 1e-12 of the largest eigenvalue; the first is U = 0.
-    Raises ValueError for bad arguments, and if the positive eigenvalues have more than 2^16 such
-    sets. Cost: up to 2^d points of O(d r^2). Source: thesis, Lemma 5 and (2.19).
+    Parameters
+    ----------
+    M : (d, d) or (d,) array_like
+        Matrix to approximate, which enters through its symmetric part, or a diagonal one's entries.
+    r : int
+        Number of hidden units, at least 1.
+    lam : float
+        Strength of the penalty, at least 0.
 
+    Returns
+    -------
+    list of TiedCriticalPoint
+        One for each set of at most min(r, d) eigenvalues whose ``sigma^2`` of (2.19) are positive,
+        more than 1e-12 of the largest eigenvalue; the first is U = 0.
+
+    Raises
+    ------
+    ValueError
+        If the positive eigenvalues have more than ``2^16`` such sets.
+
+    Notes
+    -----
+    Cost: up to ``2^d`` points of ``O(d r^2)``.
+
+    References
+    ----------
+    :claim:`thesis/lemma-5`, :claim:`thesis/equation-2.19`
+
+    Examples
+    --------
     >>> [point.indices for point in tied_critical_points([2, 1], r=2, lam=0.5)]
     [(), (0,), (1,), (0, 1)]
     """
@@ -54,20 +100,52 @@ def tied_critical_points(M, r, lam):
 
 
 class TiedBlocks(NamedTuple):
-    """A critical point U of f; `blocks` has the width and the eigenvalues of each live block."""
+    """A critical point of f, made of blocks of columns and of dead columns.
+
+    Attributes
+    ----------
+    U : (d, r) ndarray
+        Weights.
+    blocks : tuple of (int, tuple of int)
+        Width and eigenvalues of each live block.
+    """
 
     U: np.ndarray
     blocks: tuple
 
 
 def all_tied_critical_points(M, r, lam):
-    """All critical points of the tied objective, equalized or not, up to the rotations as above.
+    """All critical points of the tied objective, equalized or not, up to rotations.
 
-    Arguments and errors as `tied_critical_points`. At lam > 0 columns of different norm are
-    orthogonal (thesis, Lemma 4), so U consists of blocks of columns, each an equalized critical
-    point of its own width and with its own eigenvalues, and of dead columns, here the last ones.
-    Returns a list of TiedBlocks, one for each way to choose blocks; the first is U = 0.
-    Cost: O(r 2^d) for each point; their number grows exponentially with r and d.
+    At lam > 0 columns of different norm are orthogonal, so U consists of blocks of columns, each an
+    equalized critical point of its own width and eigenvalues, and of dead columns, here the last.
+
+    Parameters
+    ----------
+    M : (d, d) or (d,) array_like
+        Matrix to approximate, which enters through its symmetric part, or a diagonal one's entries.
+    r : int
+        Number of hidden units, at least 1.
+    lam : float
+        Strength of the penalty, at least 0.
+
+    Returns
+    -------
+    list of TiedBlocks
+        One for each way to choose blocks; the first is U = 0.
+
+    Raises
+    ------
+    ValueError
+        If there may be more than ``2^16`` ways.
+
+    Notes
+    -----
+    Cost: ``O(r 2^d)`` for each point; their number grows exponentially with r and d.
+
+    References
+    ----------
+    :claim:`thesis/lemma-4`, :claim:`beyond/critical-points-block-by-block`
     """
     M = np.diag(arguments.vector("M", M)) if np.ndim(M) == 1 else _symmetric_part(M)
     r = arguments.positive_integer("r", r)
@@ -92,14 +170,38 @@ def all_tied_critical_points(M, r, lam):
 def critical_points(M, r, lam, rng):
     """Critical points of the untied objective, with every number of live units of equal score.
 
-    M: (d2, d0). r: at least 1. lam: at least 0. rng: NumPy Generator, or a seed.
-    Returns a list of CriticalPoint: for each number of live units and each set of singular pairs
-    that they can carry, one with all other units dead (u_i = v_i = 0) and, where M or M^T has a
-    null space, one with some of these half dead (one half 0, the other a random null vector).
-    Columns are rescaled by a random (U D, V D^{-1}) and permuted. Raises ValueError for bad
-    arguments, and if there may be more than 2^16 sets.
-    Cost: up to r 2^min(d2, d0) points of O((d2 + d0) r^2).
-    Source: thesis, Lemma 5 and (2.19), carried over to Problem (2.6).
+    For each number of live units and each set of singular pairs that they can carry, one with all
+    other units dead (u_i = v_i = 0) and, where M or ``M^T`` has a null space, one with some of
+    these half dead (one half 0, the other a random null vector).
+
+    Parameters
+    ----------
+    M : (d2, d0) array_like
+        Matrix to approximate.
+    r : int
+        Number of hidden units, at least 1.
+    lam : float
+        Strength of the penalty, at least 0.
+    rng : numpy.random.Generator or int
+        Source of randomness, or its seed.
+
+    Returns
+    -------
+    list of CriticalPoint
+        The points, their columns rescaled by a random ``(U D, V D^{-1})`` and permuted.
+
+    Raises
+    ------
+    ValueError
+        If there may be more than ``2^16`` sets.
+
+    Notes
+    -----
+    Cost: up to ``r 2^min(d2, d0)`` points of ``O((d2 + d0) r^2)``.
+
+    References
+    ----------
+    :claim:`thesis/lemma-5` and :claim:`thesis/equation-2.19`, carried over to the untied problem
     """
     M = arguments.matrix("M", M)
     r = arguments.positive_integer("r", r)

@@ -13,9 +13,29 @@ from runproofs.linalg import _symmetric_part
 def hessian(U, V, M, lam):
     """Exact Hessian of the untied objective F.
 
-    U: (..., d2, r), V: (..., d0, r), any leading batch axes. M: (d2, d0). lam: at least 0.
-    Returns (..., n, n) with n = (d2 + d0) r. Raises ValueError for bad arguments.
-    Cost: O(n^2) a pair. Source: second differential of Problem (2.6) of the thesis.
+    Parameters
+    ----------
+    U : (..., d2, r) array_like
+        Output weights, with any leading batch axes.
+    V : (..., d0, r) array_like
+        Input weights.
+    M : (d2, d0) array_like
+        Matrix to approximate.
+    lam : float
+        Strength of the penalty, at least 0.
+
+    Returns
+    -------
+    (..., n, n) ndarray
+        The Hessian of each pair, ``n = (d2 + d0) r``.
+
+    Notes
+    -----
+    Cost: ``O(n^2)`` a pair.
+
+    References
+    ----------
+    :claim:`thesis/equation-2.6`, its second differential
     """
     U, V = arguments.factors(U, V)
     M = arguments.matrix("M", M, rows=U.shape[-2], columns=V.shape[-2])
@@ -35,11 +55,29 @@ def _hessian(U, V, M, lam):
 
 
 def tied_hessian(U, M, lam):
-    """Exact Hessian of the tied objective f; M enters through its symmetric part.
+    """Exact Hessian of the tied objective f.
 
-    U: (..., d, r), any leading batch axes. M: (d, d). lam: at least 0. Returns (..., d r, d r).
-    Raises ValueError for bad arguments. Cost: O(d^2 r^2) a matrix.
-    Source: second differential of Problem (2.4) of the thesis.
+    Parameters
+    ----------
+    U : (..., d, r) array_like
+        Weights, with any leading batch axes.
+    M : (d, d) array_like
+        Matrix to approximate, which enters through its symmetric part.
+    lam : float
+        Strength of the penalty, at least 0.
+
+    Returns
+    -------
+    (..., n, n) ndarray
+        The Hessian of each matrix, ``n = d r``.
+
+    Notes
+    -----
+    Cost: ``O(n^2)`` a matrix.
+
+    References
+    ----------
+    :claim:`thesis/equation-2.4`, its second differential
     """
     U = arguments.matrix("U", U, batched=True)
     M = _symmetric_part(arguments.matrix("M", M, square=True, rows=U.shape[-2]))
@@ -57,11 +95,24 @@ def _tied_hessian(U, M, lam):
 
 
 def least_eigenvalue(H):
-    """Least eigenvalue of H.
+    """Least eigenvalue of a Hessian.
 
-    H: (..., n, n), symmetric. Returns the batch shape. Raises ValueError for any other.
-    Cost: O(n^3) a matrix.
+    Parameters
+    ----------
+    H : (..., n, n) array_like
+        Symmetric matrix, with any leading batch axes.
 
+    Returns
+    -------
+    (...) ndarray
+        The least eigenvalue of each matrix.
+
+    Notes
+    -----
+    Cost: ``O(n^3)`` a matrix.
+
+    Examples
+    --------
     >>> float(least_eigenvalue(tied_hessian([[0.0]], [[2.0]], 1)))  # f = (2 - u^2)^2 + u^4
     -8.0
     """
@@ -69,11 +120,27 @@ def least_eigenvalue(H):
 
 
 def is_strict_saddle(H, tol=1e-10):
-    """Whether H (..., n, n), the Hessian at a critical point, has a truly negative eigenvalue.
+    """Whether a Hessian at a critical point has a truly negative eigenvalue; maxima count, too.
 
-    tol: at least 0, relative to the largest absolute eigenvalue (the scale of the rounding errors).
-    Returns booleans of the batch shape; maxima count. Raises ValueError for bad arguments, such as
-    an H that is not symmetric. Cost: O(n^3) a matrix.
+    Parameters
+    ----------
+    H : (..., n, n) array_like
+        Hessian, symmetric, with any leading batch axes.
+    tol : float, optional
+        Rounding error of the eigenvalues, at least 0, relative to the largest absolute one.
+
+    Returns
+    -------
+    (...) ndarray
+        A boolean for each matrix.
+
+    Notes
+    -----
+    Cost: ``O(n^3)`` a matrix.
+
+    References
+    ----------
+    :claim:`thesis/definition-3`
     """
     values = np.linalg.eigvalsh(arguments.symmetric("H", H, batched=True))
     return values[..., 0] < -arguments.number("tol", tol, least=0) * np.abs(values).max(-1)
