@@ -76,7 +76,7 @@ def test_the_weights_of_many_networks_are_let_in_unless_one_is_asked_for():
 
 @pytest.mark.parametrize("p", [-0.1, 1, 1.5])
 def test_a_drop_probability_is_below_one(p):
-    with pytest.raises(ValueError, match="p must be a drop probability"):
+    with pytest.raises(ValueError, match="drop must be a probability"):
         arguments.drop_probability(p)
 
 

@@ -1,4 +1,4 @@
-"""The directive `api`, on top of Sphinx's autodoc and viewcode: the pages "The library".
+"""The directive `api`, on top of Sphinx's autodoc, napoleon and viewcode: "The library".
 
 One page lists the rooms and their modules; a page for each room has every public class and function
 with its signature, its source, its docstring and the pages whose cells use it.
@@ -7,8 +7,7 @@ with its signature, its source, its docstring and the pages whose cells use it.
 import ast
 import inspect
 import pkgutil
-import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
@@ -26,7 +25,6 @@ from .markup import site
 
 LIBRARY = "book/back/library"
 BASE = "base"  # what lies in no folder
-MARKED = re.compile(r"(``.+?``|(?<!\w)\*\w[\w ]*\w\*(?!\w))|`([^`]+)`|([\\*|_])")
 
 
 class Library(SphinxDirective):
@@ -46,8 +44,8 @@ class Library(SphinxDirective):
             ]
         sections = []
         for room in site()["library"]:
-            lines = [] if room == BASE else [opening(package(room)), ""]
-            lines += [f"- :py:mod:`{short(module)} <{module.__name__}>`: {opening(module)}"
+            lines = [] if room == BASE else [inspect.getdoc(package(room)), ""]
+            lines += [f"- :py:mod:`{short(module)} <{module.__name__}>`: {summary(module)}"
                       for module in modules(room)]  # fmt: skip
             base = nodes.Text("What everything stands on")
             title = base if room == BASE else nodes.literal("", room)
@@ -79,6 +77,10 @@ def short(module: ModuleType) -> str:
     return module.__name__.removeprefix("runproofs.")
 
 
+def summary(module: ModuleType) -> str:
+    return inspect.getdoc(module).partition("\n")[0]
+
+
 class ExperimentDocumenter(FunctionDocumenter):
     """An experiment is an object that is called like the function of which it is made."""
 
@@ -89,47 +91,15 @@ class ExperimentDocumenter(FunctionDocumenter):
         return isinstance(member, Experiment)
 
 
-# Docstrings ---------------------------------------------------------------------------------
+# Entries ------------------------------------------------------------------------------------
 
 
-def paragraphs(text: str, arguments: Iterable[str] = ()) -> Iterator[str]:
-    """A docstring as Sphinx reads it: an argument each, formulas and examples as they are.
-
-    What is set as code becomes a link if it names something of the library.
-
-    >>> print("; ".join(paragraphs("Half of x.\\n\\nx: at *most* |y|. Cost: as `f`.", "x")))
-    \\ Half of x.; \\ ``x``: at *most* \\|y\\|.; \\ Cost: as \\ :py:obj:`f`\\ .
-    >>> len(list(paragraphs("Half.\\n>>> 1\\n1\\n>>> 2\\n2")))  # examples stay together
-    2
-    """
-
-    def marked(piece: re.Match) -> str:
-        return piece[1] or (f"\\ :py:obj:`{piece[2]}`\\ " if piece[2] else f"\\{piece[3]}")
-
-    argument = rf"(?:{'|'.join(arguments) or '(?!)'})(?:, \w+)*(?=:\s)"
-    text = re.sub(r"\n(?=>>> )", "\n\n", text.strip("\n"), count=1)
-    for block in re.split(r"\n\n+", text):
-        if block.startswith((" ", ">>>")):
-            yield "::\n\n" * (block[0] == " ") + block
-            continue
-        for part in re.split(rf"(?<=\.)\s(?={argument}|Returns |Raises |Cost: |Source: )", block):
-            coded = re.sub(rf"(?:^|(?<=, )){argument}", r"``\g<0>``", " ".join(part.split()))
-            yield "\\ " + MARKED.sub(marked, coded)
-
-
-def opening(module: ModuleType) -> str:
-    return next(paragraphs(inspect.getdoc(module)))
-
-
-def write_docstring(app, what, name, item, options, lines):
-    """Mark up a docstring, and add the pages on which the thing, or what is in it, is used."""
-    arguments = inspect.signature(item).parameters if inspect.isroutine(item) else ()
-    blocks = list(paragraphs("\n".join(lines), arguments))
+def add_uses(app, what, name, item, options, lines):
+    """Add the pages on which the thing, or what is in it, is used."""
     place, uses = f"{origin(name)}.", app.env.library[1].items()
     if pages := [page for page, used in uses if any(f"{one}.".startswith(place) for one in used)]:
         links = ", ".join(f":doc:`/{page}`" for page in pages)
-        blocks.append(f".. container:: used\n\n   Used on: {links}")
-    lines[:] = "\n\n".join(blocks).splitlines()
+        lines += ["", ".. container:: used", "", f"   Used on: {links}"]
 
 
 def skip_fields(app, what, name, item, skip, options) -> bool:
@@ -192,11 +162,11 @@ def find_uses(app, env, added, changed, removed):
 
 
 def setup(app):
-    app.setup_extension("sphinx.ext.autodoc")
+    app.setup_extension("sphinx.ext.napoleon")  # before our own change of a docstring
     app.setup_extension("sphinx.ext.viewcode")
     app.add_directive("api", Library)
     app.add_autodocumenter(ExperimentDocumenter)
-    app.connect("autodoc-process-docstring", write_docstring)
+    app.connect("autodoc-process-docstring", add_uses)
     app.connect("autodoc-skip-member", skip_fields)
     app.connect("object-description-transform", fold)
     app.connect("env-get-outdated", find_uses)

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from docutils import nodes
+from sphinx.locale import admonitionlabels
 from sphinx.util import logging
 
 from .interactive_figure import interactive_figure
@@ -123,6 +124,8 @@ class Writer:
         parts = [(self.inline(child[0]), self.blocks(child[-1])) for child in node]
         yield "\n".join(item("- ", f"**{term}**\n\n{text}") for term, text in parts)
 
+    block_field_list = block_definition_list
+
     def block_table(self, node) -> Flow:
         rows = [[in_column(self.blocks(entry)) for entry in row] for row in node.findall(nodes.row)]
         if next(node.findall(nodes.thead), None) is None:
@@ -177,10 +180,12 @@ class Writer:
 
     def block_admonition(self, node) -> Flow:
         title = node.next_node(nodes.title)
-        words = self.inline(title) if title in node.children else node.tagname.capitalize()
+        own = title in node.children
+        words = self.inline(title) if own else str(admonitionlabels[node.tagname])
         yield from self.titled(node, words, title)
 
     block_unenumerable_node = block_exercise_node = block_solution_node = block_admonition
+    block_seealso = block_admonition
 
     def block_enumerable_node(self, node) -> Flow:
         kind = node.get("type") or node["realtype"]

@@ -7,7 +7,7 @@ Before a page is published:
     mutate pages    plant errors that nobody picked in what a page reaches: do its cards see them?
     mutate library  plant errors in the library: do its tests see them?
     rounding        run pages as machines that round otherwise
-    lint            the style of the cells of the pages
+    lint            the style of the cells of the pages, and of the library's docstrings
 
 Of the whole book:
     test            style, tests, examples, all pages: what `make test` runs

@@ -1,6 +1,7 @@
 """Style of the code cells of the book and of the course: ruff's rules and format; --fix mends.
 
-And no row of a card compares an expression with itself.
+And no row of a card compares an expression with itself, and numpydoc reads the docstrings of the
+library.
 
 Ruff knows notebooks: it sorts the imports of a cell by themselves, looks for their uses on the
 whole page, and lets the last line of a cell be its output. So each page becomes one for a moment.
@@ -100,13 +101,19 @@ def lint(pages: list[Path], width: int = WIDTHS["book"], fix: bool = False) -> l
     return [f"{os.path.relpath(page, ROOT)}:{line}:{text}" for page, line, text in sorted(found)]
 
 
+def lint_docstrings() -> int:
+    """Print what numpydoc finds, with the settings in pyproject.toml; 1 if there is something."""
+    modules = [str(p.relative_to(ROOT)) for p in sorted((ROOT / "lib/runproofs").rglob("*.py"))]
+    return subprocess.run([sys.executable, "-m", "numpydoc", "lint", *modules], cwd=ROOT).returncode
+
+
 def main(arguments: list[str]) -> int:
-    """Lint the cells of all pages; 1 if something is wrong."""
+    """Lint the cells of all pages, and all docstrings of the library; 1 if something is wrong."""
     parser = argparse.ArgumentParser("python -m booktools lint", description=main.__doc__)
     parser.add_argument("--fix", action="store_true", help="mend what ruff can")
     fix = parser.parse_args(arguments).fix
     found = []
     for folder, width in WIDTHS.items():
         found += lint(pages_in(ROOT / folder), width, fix)
-    print("\n".join(found), end="\n" * bool(found))
-    return int(bool(found))
+    print("\n".join(found), end="\n" * bool(found), flush=True)
+    return int(bool(found)) | lint_docstrings()

@@ -223,16 +223,15 @@ def hidden_widths(widths, *, rank=0):
     return widths
 
 
-def keep_probability(theta, *, exact=False, name="theta"):
-    """theta as a float in (0, 1]; a Fraction is let in, and with exact=True it stays one."""
-    wanted = "a keep probability in (0, 1]"
-    theta = number(name, theta, exact=True, wanted=wanted, above=0, most=1)
-    return theta if exact else float(theta)
+def keep_probability(keep, *, exact=False):
+    """keep as a float in (0, 1]; a Fraction is let in, and with exact=True it stays one."""
+    keep = number("keep", keep, exact=True, wanted="a probability in (0, 1]", above=0, most=1)
+    return keep if exact else float(keep)
 
 
-def drop_probability(p):
-    """p as a float in [0, 1)."""
-    return number("p", p, wanted="a drop probability in [0, 1)", least=0, below=1)
+def drop_probability(drop):
+    """drop as a float in [0, 1)."""
+    return number("drop", drop, wanted="a probability in [0, 1)", least=0, below=1)
 
 
 def rational(name, x):

@@ -7,24 +7,24 @@ import numpy as np
 from runproofs import _arguments as arguments
 
 
-def all_masks(r, theta):
+def all_masks(r, *, keep):
     """All masks of r units and their probabilities.
 
-    r: 1 to 20. theta: keep probability in (0, 1]. Returns masks (2^r, r) of zeros and ones, in the
+    r: 1 to 20. keep: keep probability in (0, 1]. Returns masks (2^r, r) of zeros and ones, in the
     order of the binary numbers with unit 0 as the last digit, and probabilities (2^r,): of
     float64 or, if theta is a Fraction, of Python's integers and Fractions, which are exact.
     Raises ValueError for bad arguments. Cost: O(r 2^r).
 
     >>> from fractions import Fraction
-    >>> b, p = all_masks(2, Fraction(2, 3))
+    >>> b, p = all_masks(2, keep=Fraction(2, 3))
     >>> b.tolist(), [str(x) for x in p]
     ([[0, 0], [1, 0], [0, 1], [1, 1]], ['1/9', '2/9', '2/9', '4/9'])
     """
     r = arguments.positive_integer("r", r, most=20, why=", to list all 2^r masks")
-    theta = arguments.keep_probability(theta, exact=True)
-    number = object if isinstance(theta, Fraction) else float
+    keep = arguments.keep_probability(keep, exact=True)
+    number = object if isinstance(keep, Fraction) else float
     b = np.arange(2**r)[:, None] >> np.arange(r) & 1
-    law = np.array([theta**k * (1 - theta) ** (r - k) for k in range(r + 1)], dtype=number)
+    law = np.array([keep**k * (1 - keep) ** (r - k) for k in range(r + 1)], dtype=number)
     return b.astype(number), law[b.sum(axis=1)]
 
 
@@ -38,10 +38,10 @@ def all_signs(n):
     [[-1, -1], [1, -1], [-1, 1], [1, 1]]
     """
     n = arguments.positive_integer("n", n, most=20, why=", to list all 2^n sign vectors")
-    return 2 * all_masks(n, 0.5)[0].astype(int) - 1
+    return 2 * all_masks(n, keep=0.5)[0].astype(int) - 1
 
 
-def expectation(f, r, theta):
+def expectation(f, r, *, keep):
     """Exact expectation of f(b) over the masks b of r units.
 
     f: takes one mask (r,), returns a number or an array, of the same shape for all masks. r, theta:
@@ -50,8 +50,8 @@ def expectation(f, r, theta):
     Cost: 2^r calls of f.
 
     >>> from fractions import Fraction
-    >>> expectation(lambda b: b.sum() ** 2, 3, Fraction(1, 3))
+    >>> expectation(lambda b: b.sum() ** 2, 3, keep=Fraction(1, 3))
     Fraction(5, 3)
     """
-    b, probabilities = all_masks(r, theta)
+    b, probabilities = all_masks(r, keep=keep)
     return np.tensordot(probabilities, np.array([f(mask) for mask in b]), axes=1)[()]

@@ -90,7 +90,7 @@ def test_pgd_is_the_loop_of_algorithm_5(loss, seed):
     np.testing.assert_allclose(path.point, [u for u, _ in expected], atol=1e-10)
     np.testing.assert_allclose(path.margin, [z for _, z in expected], atol=1e-10)
     assert (np.linalg.norm(path.point - x, axis=-1) <= 0.7 + 1e-12).all()
-    best = margin_attacks.pgd(net, x, y, 0.7, **options)
+    best = margin_attacks.algorithm_5(net, x, y, 0.7, **options)
     assert best.margin == path.margin.min()
     np.testing.assert_array_equal(best.point, path.point[path.margin.argmin()])
 
@@ -100,7 +100,7 @@ def test_steps_far_out_of_the_ball_end_on_its_surface(step):
     """Raw ascent on the margin of a linear network: one step, however long, is the optimum."""
     net = TwoLayerNetwork([[3.0, 4]], [1.0], 1)
     optimum = [1 - 0.3, 2 - 0.4]
-    found = margin_attacks.pgd(net, [1, 2], 1, 0.5, step_size=step, visits=3, loss="margin")
+    found = margin_attacks.algorithm_5(net, [1, 2], 1, 0.5, step_size=step, visits=3, loss="margin")
     np.testing.assert_allclose(found.point, optimum, rtol=1e-15)
     options = {"step_size": step, "visits": 3, "loss": "margin"}
     found = margin_attacks.pgd_hidden(net, [[1, 2]], 1, 0.5, **options)
@@ -124,7 +124,7 @@ def test_hidden_space_pgd_knows_no_scale_of_the_inputs(scale):
 def test_margins_that_overflow_are_no_robustness():
     """Not even one of two."""
     net = TwoLayerNetwork([[1e300, 1e300]], [1e300], 1)
-    for attack in (margin_attacks.pgd, margin_attacks.pgd_path, margin_attacks.pgd_hidden):
+    for attack in (margin_attacks.algorithm_5, margin_attacks.pgd_path, margin_attacks.pgd_hidden):
         with pytest.raises(ValueError, match="margin overflows"), np.errstate(all="ignore"):
             attack(net, [[1.0, 2.0], [0, 0]], 1, 0, step_size=1, visits=2)
 
@@ -135,7 +135,7 @@ def test_slope_at_a_kink_is_alpha_in_the_hidden_space_too():
     found = margin_attacks.pgd_hidden(net, [[0.0, 1]], 1, 1, **options)
     np.testing.assert_allclose(found.point, [[-0.025, 0.9]], rtol=1e-14)
     np.testing.assert_allclose(
-        margin_attacks.pgd(net, [0.0, 1], 1, 1, **options).point, found[0][0]
+        margin_attacks.algorithm_5(net, [0.0, 1], 1, 1, **options).point, found[0][0]
     )
 
 
@@ -144,7 +144,7 @@ def test_clean_is_the_point_itself_for_the_whole_batch():
     found = margin_attacks.clean(net, np.arange(4.0), 1, 0.3)
     np.testing.assert_array_equal(found.point, np.tile(np.arange(4.0), (6, 1)))
     np.testing.assert_array_equal(found.margin, two_layer.margin(net, np.arange(4.0), 1))
-    found = margin_attacks.pgd(net, np.arange(4.0), 1, 0, step_size=1, visits=3)
+    found = margin_attacks.algorithm_5(net, np.arange(4.0), 1, 0, step_size=1, visits=3)
     assert found.point.shape == (6, 4)
 
 
@@ -158,7 +158,7 @@ def test_each_point_may_have_its_own_step():
         one = TwoLayerNetwork(net.W[i], net.a[i], net.alpha[i])
         alone = margin_attacks.pgd_path(one, x[i], y[i], 0.6, step_size=steps[i], visits=4)
         np.testing.assert_allclose(together.point[:, i], alone.point, atol=1e-13)
-        alone = margin_attacks.pgd(single, x[i], y[i], 0.6, step_size=steps[i], visits=4)
+        alone = margin_attacks.algorithm_5(single, x[i], y[i], 0.6, step_size=steps[i], visits=4)
         np.testing.assert_allclose(hidden.point[i], alone.point, atol=1e-13)
 
 
@@ -166,10 +166,10 @@ def test_the_best_visited_point_is_returned_and_the_first_of_equals():
     valley = TwoLayerNetwork([[1.0], [-1.0]], [1.0, 1.0], 0.1)  # margin .9 |u|
     path = margin_attacks.pgd_path(valley, [0.1], 1, 1, step_size=0.5, visits=2)
     assert path.margin[1] > path.margin[0] + 0.01
-    best = margin_attacks.pgd(valley, [0.1], 1, 1, step_size=0.5, visits=2)
+    best = margin_attacks.algorithm_5(valley, [0.1], 1, 1, step_size=0.5, visits=2)
     assert (best.margin, best.point) == (pytest.approx(0.09), pytest.approx(0.1))
     flat = TwoLayerNetwork([[1.0, 0], [-1, 0]], [1.0, 1.0], 1)
-    found = margin_attacks.pgd(flat, [1.0, 2], 1, 1, step_size=0.1, visits=4)
+    found = margin_attacks.algorithm_5(flat, [1.0, 2], 1, 1, step_size=0.1, visits=4)
     np.testing.assert_array_equal(found.point, [1, 2])
     found = margin_attacks.pgd_hidden(flat, [[1.0, 2]], 1, 1, step_size=0.1, visits=4)
     np.testing.assert_array_equal(found.point, [[1, 2]])
@@ -198,7 +198,7 @@ NET = TwoLayerNetwork(np.eye(2), [1.0, 1.0], 0.5)
 
 
 def attack(x=(1.0, 2.0), y=1, eps=1, **change):
-    return margin_attacks.pgd(NET, x, y, eps, **{"step_size": 1, "visits": 3} | change)
+    return margin_attacks.algorithm_5(NET, x, y, eps, **{"step_size": 1, "visits": 3} | change)
 
 
 def hidden(net=NET, x=((1.0, 2.0),), y=1, **change):

@@ -9,7 +9,7 @@ from torch.nn.functional import leaky_relu, softplus
 
 from helpers.refusals import refusals
 from helpers.twelve_points import NU, X, Y, run, start
-from runproofs.adversarial.margin_attacks import clean, pgd
+from runproofs.adversarial.margin_attacks import algorithm_5, clean
 from runproofs.adversarial.robust_training import (
     adversarial_training,
     attack_of_half_threshold,
@@ -45,7 +45,7 @@ def torch_run(net, result, attack, loss, step):
 def test_training_is_autograd_with_the_attack_held_fixed(train, loss):
     batch = start(runs=1)
     net = TwoLayerNetwork(batch.W[0], batch.a[0], batch.alpha)
-    attack = partial(pgd, step_size=0.5, visits=6)
+    attack = partial(algorithm_5, step_size=0.5, visits=6)
     result = run(batch, train, rounds=12, step_size=0.4, attack=attack)
     expected = torch_run(net, result, attack, loss, 0.4)
     np.testing.assert_allclose(result.weights[-1, 0], expected, atol=1e-10)

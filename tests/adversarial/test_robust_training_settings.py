@@ -7,7 +7,7 @@ import pytest
 
 from helpers.twelve_points import GAMMA, NU, R, run, start
 from runproofs.adversarial import margin_attacks, robust_training
-from runproofs.adversarial.margin_attacks import pgd
+from runproofs.adversarial.margin_attacks import algorithm_5
 from runproofs.adversarial.robust_training import (
     adversarial_training,
     attack_of_half_threshold,
@@ -27,13 +27,13 @@ def recorded(monkeypatch):
 
     def spy(*args, **options):
         calls.append(options)
-        return pgd(*args, **options)
+        return algorithm_5(*args, **options)
 
     def counted(*args):
         gradients.append(args)
         return two_layer._margin_and_gradient(*args)
 
-    monkeypatch.setattr(robust_training, "pgd", spy)
+    monkeypatch.setattr(robust_training, "algorithm_5", spy)
     monkeypatch.setattr(margin_attacks, "_margin_and_gradient", counted)
     return calls, gradients
 
@@ -56,7 +56,7 @@ def test_attack_of_theorem_16_has_its_step_and_its_visits(monkeypatch):
     assert options["visits"] == len(gradients) == 480
     for i, step in ((0, 1 / 120), (1, 1 / 54)):
         net = TwoLayerNetwork(UNEQUAL.W[i], UNEQUAL.a[i], UNEQUAL.alpha[i])
-        alone = pgd(net, x[i], y[i], 0.25, step_size=step, visits=480)
+        alone = algorithm_5(net, x[i], y[i], 0.25, step_size=step, visits=480)
         np.testing.assert_allclose(found.point[i], alone.point, atol=1e-13)
     np.testing.assert_array_equal(found.point[2], x[2])  # of the network that is zero
     attack_of_theorem_16(0.7)(UNEQUAL, x, y, 0.25)

@@ -97,7 +97,9 @@ def hidden_space():
     model, images, labels = (lambda u: torch.relu(u @ W.T) @ a), torch.tensor(x), torch.tensor(y)
     functions = {
         "hidden space": partial(margin_attacks.pgd_hidden, net, x, y, 2, step_size=0.02, visits=41),
-        "pixels, NumPy": partial(margin_attacks.pgd, net, x, y, 2, step_size=0.02, visits=41),
+        "pixels, NumPy": partial(
+            margin_attacks.algorithm_5, net, x, y, 2, step_size=0.02, visits=41
+        ),
         "pixels, torch": partial(
             attacks.pgd, model, images, labels, norm=2, eps=2, step_size=0.02, steps=40,
             loss="reflected", clip=None, best_iterate=True,

@@ -110,14 +110,16 @@ def sampled_training():
         options = {"steps": steps, "step_size": 1e-4, "batch": batch}
         options["generator"] = torch.Generator().manual_seed(0)
         plain = partial(plain_steps, target, 0.5, batch, steps)
-        batched = partial(deep_training.train_sampled, target.numpy(), theta, weights, **options)
+        batched = partial(
+            deep_training.train_sampled, target.numpy(), weights, keep=theta, **options
+        )
         a, b = in_turn((plain, batched), 0.01, rounds=7) / [steps, steps * len(theta)]
         faster = ratio(f"deep_training.train_sampled, batch {batch}", "torch, one run", a, b)
         hours = b * len(theta) * 41 * 16010 / 3600
         yield f"batch {batch:5}   {1e6 * a:9.1f}{1e6 * b:9.1f}{faster:9.1f}{hours:18.2f} hours"
     weights = [torch.randn(41, d, d) / d**0.5 for _ in range(3)]
     start = process_time()
-    deep_training.train_exact(target.numpy(), theta, weights, steps=5, step_size=1e-4)
+    deep_training.train_exact(target.numpy(), weights, keep=theta, steps=5, step_size=1e-4)
     per_step = (process_time() - start) / 5
     yield (
         f"Exact gradient: {1e6 * per_step / 41 / 19:.1f} microseconds, "
@@ -151,7 +153,7 @@ def second_moments():
 
 def enumerated_in_a_loop(weights, X, Y, theta):
     """The objective, mask by mask."""
-    maps, probabilities = deep.masked_maps(weights, theta)
+    maps, probabilities = deep.masked_maps(weights, keep=theta)
     return probabilities @ [((Y - X @ M.T) ** 2).sum(axis=1).mean() for M in maps]
 
 
@@ -163,7 +165,7 @@ def enumeration():
         weights = network([3, nodes // 2, nodes // 2, 2], rng)
         X, Y = rng.standard_normal((samples, 3)), rng.standard_normal((samples, 2))
         a = seconds(partial(enumerated_in_a_loop, weights, X, Y, 0.7))
-        b = seconds(partial(deep.objective_by_enumeration, weights, X, Y, 0.7))
+        b = seconds(partial(deep.objective_by_enumeration, weights, X, Y, keep=0.7))
         what = f"2^{nodes} masks, {samples} samples"
         faster = ratio(f"deep.objective_by_enumeration, {what}", "mask by mask", a, b)
         yield f"{what:24}{1e3 * a:9.2f}{1e3 * b:9.2f}{faster:7.1f}"

@@ -145,7 +145,7 @@ def mask_by_mask(U, V, X, Y, theta):
     def loss(b):
         return ((Y - (b * hidden) @ U.T / theta) ** 2).sum(axis=1).mean()
 
-    return expectation(loss, U.shape[1], theta)
+    return expectation(loss, U.shape[1], keep=theta)
 
 
 def enumerations():
@@ -155,10 +155,10 @@ def enumerations():
     for r in (6, 10, 14):
         rng = np.random.default_rng(0)
         U, V, M = (rng.standard_normal(shape) for shape in ((6, r), (5, r), (6, 5)))
-        given = U, V, X, X @ M.T, 0.5
-        assert np.isclose(mask_by_mask(*given), shallow.objective_by_enumeration(*given))
-        a = seconds(partial(mask_by_mask, *given))
-        b = seconds(partial(shallow.objective_by_enumeration, *given))
+        given, keep = (U, V, X, X @ M.T), 0.5
+        enumerated = partial(shallow.objective_by_enumeration, *given, keep=keep)
+        assert np.isclose(mask_by_mask(*given, keep), enumerated())
+        a, b = seconds(partial(mask_by_mask, *given, keep)), seconds(enumerated)
         faster = ratio(f"shallow.objective_by_enumeration, {2**r} masks", "mask by mask", a, b)
         yield f"{f'r = {r}, {2**r} masks':24}{1e3 * a:9.2f}{1e3 * b:9.2f}{faster:9.1f}"
 
@@ -188,7 +188,7 @@ def algorithm_1():
             options = {"steps": steps, "step_size": cosine_schedule(0.01, 10**5), "generator": g}
             target = torch.as_tensor(M, dtype=dtype)
             plain = partial(plain_loop, target, theta, U[0].clone(), V[0].clone(), **options)
-            batched = partial(train_linear, M, theta, U, V, **options)
+            batched = partial(train_linear, M, U, V, keep=theta, **options)
             a, b = in_turn((plain, batched), 0.01) / [steps, steps * runs]
             name = f"{str(dtype).removeprefix('torch.')}, r = {r}"
             faster = ratio(f"train_linear, {name}", "a plain loop, one run", a, b)

@@ -34,7 +34,7 @@ def loop(network, x, masks):
 
 def product(network, x, masks):
     """What is below the mask once, and all masked output layers side by side."""
-    return subnetworks.logits(*ch5.activations(network, x), masks.numpy(), KEEP)
+    return subnetworks.logits(*ch5.activations(network, x), masks.numpy(), keep=KEEP)
 
 
 def products():

@@ -99,9 +99,9 @@ def test_a_change_reaches_functions_that_were_imported_before(monkeypatch):
         masks.all_masks, "__code__", masks.all_masks.__code__
     )  # restored at the end
     early = masks.all_masks
-    _, before = early(1, 0.5)
-    break_library(Break("", "", "", "masks.all_masks", "theta**k * ", "theta**(2 * k) * "))
-    assert list(early(1, 0.5)[1]) != list(before)
+    _, before = early(1, keep=0.5)
+    break_library(Break("", "", "", "masks.all_masks", "keep**k * ", "keep**(2 * k) * "))
+    assert list(early(1, keep=0.5)[1]) != list(before)
 
 
 def test_a_piece_must_occur_once():

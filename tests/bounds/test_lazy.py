@@ -76,17 +76,17 @@ def test_mask_aware_width_by_bisection_and_both_branches():
             return sqrt(m) / (30 * max(lam / g, 10 * L) ** 2 / (lam * g)) - 1
 
         expected = exp(brentq(slack, 1, 100, xtol=1e-13))
-        found = lazy.mask_aware_width(g, q, LN2, T, d)
+        found = lazy.mask_aware_width(g, LN2, T, d, keep=q)
         assert found == pytest.approx(expected, rel=1e-11)
-        assert lazy.mask_aware(g, q, LN2, T, d, found).width == pytest.approx(found, rel=1e-12)
+        assert lazy.mask_aware(g, LN2, T, d, found, keep=q).width == pytest.approx(found, rel=1e-12)
     assert branches == {True, False}
 
 
 @pytest.mark.parametrize("more", [1 + 1e-9, 2, 1e3, 1e9, 1e40])
 def test_every_larger_width_is_admitted(more):
     q, T = np.array([[1], [0.3], [1e-4]]), np.array([1 / (2 * LN2), 1e3, 1e12])
-    m = more * lazy.mask_aware_width(0.5, q, LN2, T, 2)
-    assert (lazy.mask_aware(0.5, q, LN2, T, 2, m).width < m).all()
+    m = more * lazy.mask_aware_width(0.5, LN2, T, 2, keep=q)
+    assert (lazy.mask_aware(0.5, LN2, T, 2, m, keep=q).width < m).all()
     for projection in (True, False):
         m = more * lazy.theorem_14_width(q / 2, LN2, T, 2, projection=projection)
         c = lazy.start_radius(2, m) if projection else np.sqrt(2) + 1
@@ -96,7 +96,7 @@ def test_every_larger_width_is_admitted(more):
 def test_widths_are_at_least_one():
     """No data have a margin beyond 1 / 2: only there the floor acts."""
     assert lazy.theorem_14_width(100, LN2, 10, 1) == 1
-    assert lazy.mask_aware_width(1e9, 1e-9, LN2, 10, 1) == 1
+    assert lazy.mask_aware_width(1e9, LN2, 10, 1, keep=1e-9) == 1
 
 
 def test_right_hand_sides_by_hand():
@@ -142,10 +142,13 @@ test_each_error_is_one_sentence = refusals(
     (lambda: lazy.start_radius(3, 0.5), "m must be at least 1, but it was 0.5."),
     (lambda: lazy.lemma_13_lambda(0.1, 1, 1, 7), "delta must be at most 6 T, for else"),
     (lambda: lazy.theorem_14_width(0.5, 50, 0.01, 1), "T must be larger, for else the logarithm"),
-    (lambda: lazy.mask_aware_width(0.5, 1, 50, 0.01, 1), "T must be larger, for else"),
+    (lambda: lazy.mask_aware_width(0.5, 50, 0.01, 1, keep=1), "T must be larger, for else"),
     (lambda: lazy.theorem_14_width(0.1, 0.1, 4, 1), "2 step_size T must be at least 1"),
-    (lambda: lazy.mask_aware_width(0.1, 1, 0.1, 4, 1), "2 step_size T must be at least 1"),
-    (lambda: lazy.mask_aware(0.1, 1.1, 1, 4, 1, 9), "q must be larger than 0 and at most 1"),
+    (lambda: lazy.mask_aware_width(0.1, 0.1, 4, 1, keep=1), "2 step_size T must be at least 1"),
+    (
+        lambda: lazy.mask_aware(0.1, 1, 4, 1, 9, keep=1.1),
+        "keep must be larger than 0 and at most 1",
+    ),
     (lambda: lazy.concentration(1, 1), "delta must be larger than 0 and below 1, but it was 1.0."),
     (lambda: lazy.concentration(-1, 0.1), "total must be at least 0, but it was -1.0."),
     (lambda: lazy.concentration_failure(1.1, 0.1, 5), "p must be at least 0 and at most 1, but"),

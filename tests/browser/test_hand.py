@@ -21,7 +21,7 @@ from browser import browse
 from runproofs.adversarial import margin_attacks, worst_case
 from runproofs.linear import deep, shallow
 from runproofs.masks import all_masks
-from runproofs.networks import capacity, lazy_margin, monotone
+from runproofs.networks import capacity, lazy_margin, or_networks
 from runproofs.networks.two_layer import TwoLayerNetwork
 
 COUNT, TOLERANCE = 25, 1e-9
@@ -62,7 +62,7 @@ def masked_network():
 
 def losses_of_masks(position):
     U, V, M = masked_network()
-    masks, chances = all_masks(10, position["theta"])
+    masks, chances = all_masks(10, keep=position["theta"])
     losses = np.array([np.sum((M - U * mask @ V.T / position["theta"]) ** 2) for mask in masks])
     edges = np.geomspace(12, 4200, 57)
     clean = np.sum((M - U @ V.T) ** 2)
@@ -273,13 +273,13 @@ def race_expected(position):
     multiple = K * max(1, int(n / K + 0.5))
 
     def least(kind, m, **options):
-        return kind(K, m, d, p, **options)
+        return kind(K, m, d, keep=p, **options)
 
-    plain, detector = monotone.non_negative_minimum, monotone.detector_minimum
-    gadget = monotone.first_one_criterion
+    plain, detector = or_networks.non_negative_minimum, or_networks.detector_minimum
+    gadget = or_networks.first_one_criterion
     criteria = [least(plain, n), least(detector, n), least(gadget, multiple, biased=True)]
     crossings = [
-        first(1, lambda m: monotone.detector_wins(K, m, d, p)),
+        first(1, lambda m: or_networks.detector_wins(K, m, d, keep=p)),
         first(K, lambda m: least(gadget, m, biased=True) < least(plain, m)),
     ]
     return [criteria, [crossing or -1 for crossing in crossings]]

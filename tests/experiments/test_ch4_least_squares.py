@@ -35,7 +35,7 @@ def test_dropout_is_the_training_of_table_4_1(run):
 
 
 def test_each_of_the_others_is_best_at_its_own_price(run):
-    lam = completion.rate(P)
+    lam = completion.rate(drop=P)
     for name, own, other in (("empirical", 1, 2), ("expected", 2, 1)):
         price = run["train"][:, 0] ** 2 + lam * run[name][:, 0]
         assert price[own] < 0.999 * price[other]
@@ -49,5 +49,5 @@ def test_the_frequencies_are_those_of_the_training_part(run):
     law = completion.frequencies(part, shape)
     start = factors.he_factors(*shape, WIDTH, np.random.default_rng((SEED, WIDTH)))
     U, V = (t.double().numpy() for t in start)
-    U, V, *_ = completion.als(U, V, part, completion.rate(P), sweeps=12, law=law)
+    U, V, *_ = completion.als(U, V, part, completion.rate(drop=P), sweeps=12, law=law)
     assert run["expected"][2, 0] == pytest.approx(completion.expected_regularizer(U, V, law))

@@ -110,7 +110,9 @@ def test_measure_by_a_loop_over_the_masks(monkeypatch):
     np.testing.assert_allclose(found["masked"], right, atol=1 / 448)
     log_p = z - np.log(np.exp(z).sum(1, keepdims=True))
     assert found["loss"] == pytest.approx(-log_p[np.arange(len(y)), y].mean(), rel=1e-5)
-    p = subnetworks.predicted_accuracy(*subnetworks.moments(*layer, 0.5), y.numpy(), 1, draws=4000)
+    p = subnetworks.predicted_accuracy(
+        *subnetworks.moments(*layer, keep=0.5), y.numpy(), 1, draws=4000
+    )
     assert found["gaussian"] == pytest.approx(p.mean(), abs=0.01)
 
 

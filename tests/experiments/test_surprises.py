@@ -57,7 +57,7 @@ def test_steps_are_those_of_a_loop_over_networks():
             mask = kept[:, b] * p[b]  # zeros and ones
 
             def loss(net, x=x[:, b], label=label[b], mask=mask, b=b):
-                D = multilayer.dropout_output(net, x * p[b], [1, mask], p[b])
+                D = multilayer.dropout_output(net, x * p[b], [1, mask], keep=p[b])
                 of_biases = sum((bias**2).sum() for bias in net.biases)
                 decay = lam[b] * multilayer.squared_norm(net) + bias_lam[b] * of_biases
                 return (D - label) ** 2 + decay / 2

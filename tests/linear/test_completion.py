@@ -38,8 +38,8 @@ def test_the_objective_is_the_mean_loss_under_dropout(seed):
     def dropped(b):
         return loss(U * b / 0.7, V, ratings)
 
-    value = expectation(dropped, 3, 0.7)
-    assert objective(U, V, ratings, rate(0.3)) == pytest.approx(value, rel=1e-12)
+    value = expectation(dropped, 3, keep=0.7)
+    assert objective(U, V, ratings, rate(drop=0.3)) == pytest.approx(value, rel=1e-12)
 
 
 @given(seeds)
@@ -161,7 +161,7 @@ def test_frequencies_are_the_law_of_the_ratings():
 U, V, x, law = problem(8)
 
 test_bad_arguments_are_refused = refusals(
-    (lambda: rate(1.0), "drop probability"),
+    (lambda: rate(drop=1.0), "drop must be a probability"),
     (lambda: loss(U, V[:, :2], x), "agree"),
     (lambda: loss(U, V, x[:2]), "three arrays"),
     (lambda: loss(U, V, (x[0] + 1.0, *x[1:])), "whole numbers"),

@@ -26,7 +26,7 @@ def test_objective_column_by_column():
     U, V = drawn(3)
     products = [np.linalg.norm(u) * np.linalg.norm(v) for u, v in zip(U.T, V.T, strict=True)]
     expected = np.linalg.norm(Y - U @ V.T) ** 2 / 2 + LAM * sum(products)
-    assert nuclear.objective(Y, U, V, LAM) == pytest.approx(expected, rel=1e-13)
+    assert nuclear.objective(U, V, Y, LAM) == pytest.approx(expected, rel=1e-13)
 
 
 @pytest.mark.parametrize("scale", [0, 0.1, 1, 3])
@@ -34,7 +34,7 @@ def test_objective_column_by_column():
 def test_the_gap_bounds_the_missing_amount_by_the_best_multiple_of_the_residual(r, scale):
     for _ in range(20):
         U, V = drawn(r, scale=scale)
-        value, gap = nuclear.objective(Y, U, V, LAM), nuclear.duality_gap(Y, U, V, LAM)
+        value, gap = nuclear.objective(U, V, Y, LAM), nuclear.duality_gap(Y, U, V, LAM)
         assert value - optimum(Y, LAM) <= gap * (1 + 1e-12)
         R = Y - U @ V.T
         s = np.linspace(0, LAM / np.linalg.norm(R, 2), 1001)
@@ -53,8 +53,8 @@ def test_the_gap_where_it_is_known():
 def test_an_appended_pair_lowers_by_half_the_square():
     U, V = drawn(2, scale=0.3)
     sigma = np.linalg.norm(Y - U @ V.T, 2)
-    fall = nuclear.objective(Y, U, V, LAM) - nuclear.objective(
-        Y, *nuclear.append_polar(Y, U, V, LAM), LAM
+    fall = nuclear.objective(U, V, Y, LAM) - nuclear.objective(
+        *nuclear.append_polar(Y, U, V, LAM), Y, LAM
     )
     assert fall == pytest.approx((sigma - LAM) ** 2 / 2, rel=1e-10)
     longer, _ = nuclear.append_polar(Y, U, V, 100)
@@ -81,7 +81,7 @@ def test_steps_by_hand():
     # eta = (1/4) / u^2, gradient u (u - 1), threshold eta / 2 times u
     assert v == pytest.approx(1 - 0.25 / u**2 * (u * (u - 1) + u / 2))
     assert nuclear.proximal_sweep_as_printed(one, one, one, 0.5, fraction=0.25) == (1, 1)
-    assert nuclear.objective(one, [[0.5]], one, 0.5) == 3 / 8
+    assert nuclear.objective([[0.5]], one, one, 0.5) == 3 / 8
     zero = [[0.0]]
     assert nuclear.proximal_sweep(one, zero, zero, 0.5) == (0, 0)
     assert nuclear.proximal_sweep_as_printed(one, zero, zero, 0.5) == (0, 0)
@@ -98,11 +98,11 @@ def test_the_last_columns_see_the_first_ones():
         done = np.column_stack([after[:, : i + 1], U[:, i + 1 :]])
         found = minimize(
             lambda u, i=i, mixed=mixed: nuclear.objective(
-                Y, np.column_stack([mixed[:, :i], u, mixed[:, i + 1 :]]), V, LAM
+                np.column_stack([mixed[:, :i], u, mixed[:, i + 1 :]]), V, Y, LAM
             ),
             done[:, i],
         )
-        assert nuclear.objective(Y, done, V, LAM) <= found.fun + 1e-9
+        assert nuclear.objective(done, V, Y, LAM) <= found.fun + 1e-9
 
 
 @pytest.mark.parametrize("still", [1e-6, 1e-2])
@@ -143,9 +143,9 @@ def test_growing_stops_at_once_where_it_can_or_must():
 
 
 test_bad_arguments_are_named = refusals(
-    (lambda: nuclear.objective(Y, np.ones((8, 2)), np.ones((6, 1)), 1), "number of columns"),
-    (lambda: nuclear.objective(Y, np.ones((7, 2)), np.ones((6, 2)), 1), "Y must have 7 rows"),
-    (lambda: nuclear.objective(Y, *drawn(2), -1), "lam must be"),
+    (lambda: nuclear.objective(np.ones((8, 2)), np.ones((6, 1)), Y, 1), "number of columns"),
+    (lambda: nuclear.objective(np.ones((7, 2)), np.ones((6, 2)), Y, 1), "Y must have 7 rows"),
+    (lambda: nuclear.objective(*drawn(2), Y, -1), "lam must be"),
     (lambda: nuclear.polar([1.0]), "R must be a matrix"),
     (lambda: nuclear.proximal_sweep(Y, *drawn(2), 1, fraction=1.5), "fraction must be"),
     (lambda: nuclear.proximal_sweep(Y, *drawn(2), 1, fraction=0), "fraction must be"),

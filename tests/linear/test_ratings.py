@@ -35,7 +35,7 @@ def test_a_step_is_that_of_automatic_differentiation(p):
     U, V, batch = problem(rows=20)
     before = U.clone(), V.clone()
     kept = (np.random.default_rng(1).random((12, 3)) >= p).astype(float)
-    found = factors.sgd_step(U, V, batch, kept, p, 0.7)
+    found = factors.sgd_step(U, V, batch, kept, 0.7, drop=p)
     for ours, theirs in zip(found, by_autograd(U, V, batch, kept, p, 0.7), strict=True):
         torch.testing.assert_close(ours, theirs, rtol=1e-13, atol=1e-13)
     assert torch.equal(U, before[0])
@@ -49,8 +49,8 @@ def test_a_step_is_that_of_automatic_differentiation(p):
 def test_the_mean_step_over_all_masks_is_that_of_the_penalized_loss(p):
     """L + p / (1 - p) R, with R the mean of sum_k (U_ik V_jk)^2 over the batch."""
     U, V, batch = problem(width=2, n=3)
-    masks, law = all_masks(6, 1 - p)
-    steps = [factors.sgd_step(U, V, batch, b.reshape(3, 2), p, 0.5) for b in masks]
+    masks, law = all_masks(6, keep=1 - p)
+    steps = [factors.sgd_step(U, V, batch, b.reshape(3, 2), 0.5, drop=p) for b in masks]
     mean = [sum(w * s[k] for w, s in zip(law, steps, strict=True)) for k in (0, 1)]
     for t in (U, V):
         t.requires_grad_()
@@ -72,7 +72,7 @@ def test_the_error_is_that_of_the_dense_product_in_chunks(monkeypatch):
     options = {"epochs": 1, "batch": 5, "step_size": 0.01, "rng": 0}
     for chunk in (1, 5, 100):
         monkeypatch.setattr(factors, "CHUNK", chunk)
-        trained = factors.train(batch, batch, U, V, 0.0, **options)
+        trained = factors.train(batch, batch, U, V, drop=0.0, **options)
         expected = [rmse(U, V, batch), rmse(trained.U, trained.V, batch)]
         np.testing.assert_allclose(trained.test_rmse, expected, rtol=1e-14)
 
@@ -88,14 +88,14 @@ def test_training_takes_every_rating_once_an_epoch_by_plain_steps(monkeypatch, d
     monkeypatch.setattr(factors, "_step_", spy)
     U, V, known = problem(device=device)
     options = {"epochs": 3, "batch": 5, "step_size": 0.01, "rng": 0}
-    trained = factors.train(known, known, U, V, 0.0, **options)
+    trained = factors.train(known, known, U, V, drop=0.0, **options)
     monkeypatch.undo()
     assert [len(part.value) for part in seen] == [5, 5, 2] * 3
     epochs = np.concatenate([part.value for part in seen]).reshape(3, 12)
     assert (np.sort(epochs) == np.sort(known.value)).all()
     assert (epochs[0] != epochs[1]).any()
     for part in seen:
-        U, V = factors.sgd_step(U, V, part, np.ones((len(part.value), 3)), 0.0, 0.01)
+        U, V = factors.sgd_step(U, V, part, np.ones((len(part.value), 3)), 0.01, drop=0.0)
     torch.testing.assert_close(trained.U, U, rtol=1e-10, atol=1e-10)
     torch.testing.assert_close(trained.V, V, rtol=1e-10, atol=1e-10)
 
@@ -133,7 +133,9 @@ def test_every_rating_has_its_own_mask():
     U, V = torch.ones((1, 1), dtype=torch.float64), torch.ones((2, 1), dtype=torch.float64)
     known = Ratings([0, 0], [0, 1], [4.0, 4.0])
     options = {"epochs": 1, "batch": 2, "step_size": 0.5}
-    runs = (factors.train(known, known, U, V, 0.5, **options, rng=seed) for seed in range(4000))
+    runs = (
+        factors.train(known, known, U, V, drop=0.5, **options, rng=seed) for seed in range(4000)
+    )
     steps = [float(run.U - U) for run in runs]
     # a kept rating moves U by 0.5 (4 - 2) 2 = 2 (1.5 without the factor 1 / (1 - p)), others by 0
     values, counts = np.unique(np.round(steps, 12), return_counts=True)
@@ -145,7 +147,7 @@ def test_a_training_is_decided_by_its_seed_and_leaves_the_start_alone():
     U, V, known = problem()
     start = U.clone()
     options = {"epochs": 4, "batch": 4, "step_size": 0.1, "every": 3}
-    runs = [factors.train(known, known, U, V, 0.3, **options, rng=seed) for seed in (0, 0, 1)]
+    runs = [factors.train(known, known, U, V, drop=0.3, **options, rng=seed) for seed in (0, 0, 1)]
     assert torch.equal(U, start)
     assert torch.equal(runs[0].U, runs[1].U)
     assert not torch.equal(runs[0].U, runs[2].U)
@@ -181,13 +183,13 @@ U, V, KNOWN = problem()
 
 def training(**change):
     """A call of `train` whose arguments are right but for these."""
-    good = {"train": KNOWN, "test": KNOWN, "U": U, "V": V, "p": 0.5}
+    good = {"train": KNOWN, "test": KNOWN, "U": U, "V": V, "drop": 0.5}
     good |= {"epochs": 1, "batch": 4, "step_size": 0.1, "rng": 0}
     return lambda: factors.train(**(good | change))
 
 
 test_training_refuses = refusals(
-    (training(p=1 - 1e-9), "p must be a drop probability"),
+    (training(drop=1 - 1e-9), "drop must be a probability"),
     (training(step_size=0), "step_size must be"),
     (training(epochs=0), "epochs must be an integer that is at least 1"),
     (training(batch=2.0), "batch must be an integer that is at least 1"),
@@ -205,7 +207,10 @@ test_training_refuses = refusals(
     (training(V=torch.full((5, 3), np.inf)), "V must be a tensor of finite floating-point numbers"),
 )
 test_the_others_refuse = refusals(
-    (lambda: factors.sgd_step(U, V, KNOWN, np.ones((12, 2)), 0.5, 0.1), r"kept must be \(12, 3\)"),
+    (
+        lambda: factors.sgd_step(U, V, KNOWN, np.ones((12, 2)), 0.1, drop=0.5),
+        r"kept must be \(12, 3\)",
+    ),
     (lambda: factors.split(KNOWN, 1.0, 0), "share must be a number"),
     (lambda: factors.split(KNOWN, 0.01, 0), "share must leave ratings in both parts"),
     (lambda: factors.he_factors(3, 3, 0, 0), "width must be an integer that is at least 1"),

@@ -32,7 +32,7 @@ def test_objective_is_the_mean_over_all_masks(seed):
             error = y - np.einsum("aik,ajk,nij->an", U * b / (1 - p), V, A)
             return np.average(error**2, axis=1, weights=law)
 
-        masked = expectation(loss, d1, 1 - p)
+        masked = expectation(loss, d1, keep=1 - p)
         assert sensing.objective(U, V, A, y, p / (1 - p), law) == pytest.approx(masked, rel=1e-12)
 
 

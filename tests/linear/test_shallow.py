@@ -364,7 +364,7 @@ def test_fractions_stay_fractions():
     value = shallow.objective(U, V, M, lam)
     assert value == (5 - Fraction(11, 21)) ** 2 + 2 * (Fraction(9, 441) + Fraction(64, 441))
     one = np.array([[Fraction(1)]])
-    assert shallow.objective_by_enumeration(U, V, one, M, third) == value
+    assert shallow.objective_by_enumeration(U, V, one, M, keep=third) == value
     assert shallow.gradient(U, V, M, lam)[0].dtype == object
     floats = shallow.objective(U.astype(float), V.astype(float), M, 2.0)
     np.testing.assert_allclose(float(floats), float(value), rtol=1e-14)

@@ -49,7 +49,7 @@ def test_a_step_follows_the_gradient_of_the_sampled_loss(d2, d0, r, theta, seed)
     b, xt, yt = (torch.tensor(t) for t in (mask, x, y))
     loss = ((yt - Ut @ torch.diag(b) @ Vt.T @ xt / theta) ** 2).sum()
     gU, gV = torch.autograd.grad(loss, (Ut, Vt))
-    new_U, new_V = sgd_step(U, V, x, y, mask, theta, eta)
+    new_U, new_V = sgd_step(U, V, x, y, mask, eta, keep=theta)
     scale = eta * theta / 2
     atol = 1e-12 * (1 + scale * max(gU.abs().max(), gV.abs().max()).item())
     np.testing.assert_allclose(new_U, U - scale * gU.numpy(), atol=atol)
@@ -65,10 +65,10 @@ def test_the_mean_step_follows_the_gradient_of_the_objective(d2, d0, r, theta, s
     def moved(mask):
         n = len(X)
         batch = [np.broadcast_to(t, (n, *t.shape)).copy() for t in (U, V, mask)]
-        steps = sgd_step(*batch[:2], X, X @ M.T, batch[2], theta, eta)
+        steps = sgd_step(*batch[:2], X, X @ M.T, batch[2], eta, keep=theta)
         return np.concatenate([t.numpy().mean(axis=0) for t in steps])
 
-    expected = expectation(moved, r, theta)
+    expected = expectation(moved, r, keep=theta)
     gU, gV = gradient(U, V, M, (1 - theta) / theta)
     descent = np.concatenate([U, V]) - eta * theta / 2 * np.concatenate([gU, gV])
     np.testing.assert_allclose(expected, descent, atol=1e-11 * (1 + np.abs(descent).max()))
@@ -80,11 +80,11 @@ def test_a_step_over_any_batch_axes_is_the_step_of_each_and_changes_no_argument(
     x, y = (torch.tensor(rng.standard_normal((2, 3, d))) for d in (5, 6))
     mask = torch.tensor(rng.integers(0, 2, (2, 3, 4))).double()
     kept = U.clone(), V.clone()
-    new_U, new_V = sgd_step(U, V, x, y, mask, 0.5, 0.1)
+    new_U, new_V = sgd_step(U, V, x, y, mask, 0.1, keep=0.5)
     assert torch.equal(U, kept[0])
     assert torch.equal(V, kept[1])
     for i in np.ndindex(2, 3):
-        one_U, one_V = sgd_step(U[i], V[i], x[i], y[i], mask[i], 0.5, 0.1)
+        one_U, one_V = sgd_step(U[i], V[i], x[i], y[i], mask[i], 0.1, keep=0.5)
         torch.testing.assert_close(new_U[i], one_U, rtol=1e-13, atol=1e-13)
         torch.testing.assert_close(new_V[i], one_V, rtol=1e-13, atol=1e-13)
 
@@ -103,7 +103,9 @@ def test_batched_training_agrees_with_a_plain_loop_on_the_same_randomness(source
     g, M, U0, V0 = start()
     inputs = isotropic_law(5) if source == "inputs" else None
     state = g.get_state()
-    trained = train_linear(M, theta, U0, V0, steps=steps, step_size=eta, generator=g, inputs=inputs)
+    trained = train_linear(
+        M, U0, V0, keep=theta, steps=steps, step_size=eta, generator=g, inputs=inputs
+    )
     g.set_state(state)
     tensor = None if inputs is None else torch.tensor(inputs)
     draws = list(training._draws(torch.tensor(M), theta, U0, steps, g, tensor))
@@ -140,13 +142,13 @@ def test_observing_changes_nothing_and_reports_the_asked_times():
     g, M, U, V = start()
     state, kept = g.get_state(), (U.clone(), V.clone())
     options = {"steps": 130, "step_size": 0.02, "generator": g}
-    plain = train_linear(M, 0.5, U, V, **options)
+    plain = train_linear(M, U, V, keep=0.5, **options)
     assert plain.times.size == 0
     assert plain.observed == {}
     assert torch.equal(U, kept[0])  # the start is left alone
     assert torch.equal(V, kept[1])
     g.set_state(state)
-    watched = train_linear(M, 0.5, U, V, **options, every=50, observe=progress(M, lam))
+    watched = train_linear(M, U, V, keep=0.5, **options, every=50, observe=progress(M, lam))
     assert torch.equal(plain.U, watched.U)
     assert watched.times.tolist() == [0, 50, 100, 130]
     assert [v.shape for v in watched.observed.values()] == [(4, 3)] * 2
@@ -154,7 +156,7 @@ def test_observing_changes_nothing_and_reports_the_asked_times():
     np.testing.assert_allclose(watched.observed["objective"][-1], objective(*final, M, lam))
     scores = np.linalg.norm(final[0], axis=1) * np.linalg.norm(final[1], axis=1)
     np.testing.assert_allclose(watched.observed["score_variance"][-1], scores.var(axis=1))
-    raw = train_linear(M, 0.5, U, V, **options, every=[7, 50], observe=lambda U, V: {"U": U})
+    raw = train_linear(M, U, V, keep=0.5, **options, every=[7, 50], observe=lambda U, V: {"U": U})
     assert raw.times.tolist() == [0, 7, 50, 130]
     assert torch.equal(torch.tensor(raw.observed["U"][0]), U)  # a copy, not a view of the last U
     assert not torch.equal(raw.U, plain.U)  # the generator went on
@@ -163,7 +165,7 @@ def test_observing_changes_nothing_and_reports_the_asked_times():
 def test_progress_of_diverging_runs_is_recorded():
     g, M, U, V = start()
     trained = train_linear(
-        M, 0.5, U, V, steps=200, step_size=10.0, generator=g, every=1, observe=progress(M, 1.0)
+        M, U, V, keep=0.5, steps=200, step_size=10.0, generator=g, every=1, observe=progress(M, 1.0)
     )
     assert trained.observed["objective"].shape == (201, 3)
     assert np.isfinite(trained.observed["objective"][0]).all()
@@ -179,17 +181,17 @@ TU, TV, TM = torch.ones(5, 2, 3), torch.ones(5, 4, 3), np.ones((2, 4))
 
 def train(M=TM, theta=0.5, U=TU, V=TV, **changed):
     given = {"steps": 2, "step_size": 0.1, "generator": G}
-    return train_linear(M, theta, U, V, **{**given, **changed})
+    return train_linear(M, U, V, keep=theta, **{**given, **changed})
 
 
 test_bad_arguments_are_named = refusals(
-    (lambda: _sample_masks((2,), 0, G), "theta"),
+    (lambda: _sample_masks((2,), 0, G), "keep"),
     (lambda: _sample_masks((2,), 0.5, 7), "generator"),
-    (lambda: sgd_step(U, V, np.ones(4), np.ones(2), np.ones(3), -0.1, 0.1), "theta"),
-    (lambda: sgd_step(U, V, np.ones(5), np.ones(2), np.ones(3), 0.5, 0.1), "x must"),
-    (lambda: sgd_step(U, V, np.ones(4), np.ones(1), np.ones(3), 0.5, 0.1), "y must"),
-    (lambda: sgd_step(U, V, np.ones(4), np.ones(2), np.ones(1), 0.5, 0.1), "mask must"),
-    (lambda: sgd_step(U, V, np.ones(4), np.ones(2), np.ones(3), 0.5, 0), "step_size"),
+    (lambda: sgd_step(U, V, np.ones(4), np.ones(2), np.ones(3), 0.1, keep=-0.1), "keep"),
+    (lambda: sgd_step(U, V, np.ones(5), np.ones(2), np.ones(3), 0.1, keep=0.5), "x must"),
+    (lambda: sgd_step(U, V, np.ones(4), np.ones(1), np.ones(3), 0.1, keep=0.5), "y must"),
+    (lambda: sgd_step(U, V, np.ones(4), np.ones(2), np.ones(1), 0.1, keep=0.5), "mask must"),
+    (lambda: sgd_step(U, V, np.ones(4), np.ones(2), np.ones(3), 0, keep=0.5), "step_size"),
     (lambda: progress(TM, -1.0), "lam must be a number that is at least 0"),
     (lambda: train(step_size=lambda t: 0.1 - t), "step_size must be finite .* at 1 it was -0.9"),
     (lambda: train(observe=lambda *_: None), "observe must return a dict .* it gave None"),

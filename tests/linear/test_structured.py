@@ -20,9 +20,9 @@ def test_objectives():
     U, V = drawn(5, 4, 3)
     value = np.linalg.norm(Y - U @ V.T) ** 2
     value += 0.7 * np.linalg.norm(U, axis=0) @ np.linalg.norm(V, axis=0)
-    assert structured.objective(Y, U, V, 0.7) == pytest.approx(value)
+    assert structured.objective(U, V, Y, 0.7) == pytest.approx(value)
     more = 0.3 * sum(np.linalg.norm(U[:, i]) * np.abs(V[:, i]).sum() for i in range(3))
-    assert structured.objective(Y, U, V, 0.7, 0.3) == pytest.approx(value + more)
+    assert structured.objective(U, V, Y, 0.7, 0.3) == pytest.approx(value + more)
 
 
 def test_one_column_is_minimized_exactly():
@@ -31,8 +31,8 @@ def test_one_column_is_minimized_exactly():
     u, v = drawn(5, 4, 1, RNG.uniform)
     U, V = structured.nmf(Y, u, v, 0.5, sweeps=1)
     for part, value in (
-        (U, lambda x: structured.objective(Y, np.maximum(x, 0)[:, None], v, 0.5)),
-        (V, lambda x: structured.objective(Y, U, np.maximum(x, 0)[:, None], 0.5)),
+        (U, lambda x: structured.objective(np.maximum(x, 0)[:, None], v, Y, 0.5)),
+        (V, lambda x: structured.objective(U, np.maximum(x, 0)[:, None], Y, 0.5)),
     ):
         best = minimize(value, part[:, 0], bounds=[(0, None)] * len(part))
         assert value(part[:, 0]) <= best.fun + 1e-9
@@ -43,9 +43,9 @@ def test_sweeps_never_raise_the_objectives():
     U, V = drawn(7, 9, 4, RNG.uniform)
     counts = 1, 2, 5, 20
     ends = [(U, V), *(structured.nmf(Y, U, V, 0.4, sweeps=k) for k in counts)]
-    assert (np.diff([structured.objective(Y, *end, 0.4) for end in ends]) < 0).all()
+    assert (np.diff([structured.objective(*end, Y, 0.4) for end in ends]) < 0).all()
     ends = [(U, V), *(structured.dictionary(Y, U, V, 0.2, 0.1, sweeps=k) for k in counts)]
-    values = [structured.objective(Y, *end, 0.2, 0.1) for end in ends]
+    values = [structured.objective(*end, Y, 0.2, 0.1) for end in ends]
     assert (np.diff(values) < 0).all()
     atoms, codes = structured.dictionary(Y, U, V, 0.2, 0.1)
     alive = codes.any(axis=0)
@@ -78,7 +78,7 @@ def test_appending_lowers_by_the_square_and_drops_dead_columns():
     value = structured.non_negative_polar(Y - U @ V.T)[0].value
     longer = structured.append_non_negative(Y, U, V, 0.6)
     assert [X.shape for X in longer] == [(5, 3), (6, 3)]
-    fall = structured.objective(Y, U, V, 0.6) - structured.objective(Y, *longer, 0.6)
+    fall = structured.objective(U, V, Y, 0.6) - structured.objective(*longer, Y, 0.6)
     assert value > 0.5
     assert fall == pytest.approx((value - 0.3) ** 2)
     same = structured.append_non_negative(Y, U, V, 100)

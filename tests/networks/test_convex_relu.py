@@ -56,7 +56,7 @@ def test_the_meta_algorithm_ends_with_a_certificate(seed):
     assert last.gap <= 1e-9
     assert (len(last.U) == 0) == (polar <= lam)
     for step in steps:
-        assert abs(objective(X, Y, lam, step.U, step.V) - step.value) <= 1e-12 * step.value
+        assert abs(objective(step.U, step.V, X, Y, lam) - step.value) <= 1e-12 * step.value
         R = Y - np.maximum(X @ step.U.T, 0) @ step.V
         assert abs(planar_polar(X, R).value - step.polar) <= 1e-9 * polar
         assert lower_bound(X, Y, lam, R)[0] <= last.value * (1 + 1e-12)
@@ -83,7 +83,7 @@ def test_values_known_exactly():
     assert len(one.U) == 1
     assert one.gap > 0.6
     assert lower_bound(X, Y, 0.1, np.zeros((2, 1)))[0] == 0
-    assert objective(X, Y, 0.1, [], []) == 1
+    assert objective([], [], X, Y, 0.1) == 1
     assert abs(meta_algorithm(X, [[3, 4], [0, 0]], 1.0)[-1].value - 4.5) <= 1e-14
 
 
@@ -107,6 +107,6 @@ test_bad_arguments = refusals(
     (lambda: meta_algorithm(np.eye(2), TARGETS, 0), "lam must be a number that is larger than 0"),
     (lambda: meta_algorithm(np.eye(2), TARGETS, 1, tol=0), "tol must be a number"),
     (lambda: meta_algorithm(np.eye(2), TARGETS, 1, largest=0), "largest must be an integer"),
-    (lambda: objective(np.eye(2), TARGETS, 1, [[1, 0]], []), "U and V must have as many rows"),
+    (lambda: objective([[1, 0]], [], np.eye(2), TARGETS, 1), "U and V must have as many rows"),
     (lambda: lower_bound(np.eye(2), TARGETS, 1, np.ones((2, 2))), "R must have 1 columns"),
 )

@@ -60,7 +60,7 @@ def test_steps_of_a_batch_are_those_of_automatic_differentiation(radius):
 
 def test_the_generator_takes_the_steps_that_it_shows():
     rng, network = np.random.default_rng(8), lazy.start(40, 2, 5, runs=(6,))
-    run = lazy.algorithm_4(network, *lazy.xor(), 0.3, step_size=0.5, rng=rng, radius=2.5)
+    run = lazy.algorithm_4(network, *lazy.xor(), keep=0.3, step_size=0.5, rng=rng, radius=2.5)
     steps = list(islice(run, 60))
     assert steps[0].network.W is network.W
     for step, following in pairwise(steps):
@@ -78,7 +78,7 @@ def test_the_generator_takes_the_steps_that_it_shows():
 def test_examples_are_drawn_by_their_masses():
     X, Y = lazy.xor()
     start, masses = lazy.start(3, 2, 0, runs=(50,)), [0.7, 0, 0, 0.3]
-    steps = lazy.algorithm_4(start, X, Y, 1, step_size=1, rng=1, masses=masses)
+    steps = lazy.algorithm_4(start, X, Y, keep=1, step_size=1, rng=1, masses=masses)
     drawn = np.array([step.x for step in islice(steps, 40)])
     share = (drawn == X[0]).all(-1).mean()
     assert abs(share - 0.7) < 4 * (0.21 / 2000) ** 0.5
@@ -115,7 +115,7 @@ def test_the_start_has_its_law():
 
 def test_a_silent_network_errs_everywhere():
     X, Y = lazy.xor()
-    networks = lazy.start(3, 2, 0)[all_masks(3, 0.5)[0]]
+    networks = lazy.start(3, 2, 0)[all_masks(3, keep=0.5)[0]]
     errors = lazy.error(networks, X, Y)
     assert errors.shape == (8,)
     assert errors[0] == 1
@@ -136,7 +136,7 @@ def test_noisy_xor_has_all_its_points_once_and_labels_by_the_first_two(d):
 
 
 def algorithm_4(data, q=1, masses=None):
-    return lazy.algorithm_4(START, *data, q, step_size=1, rng=0, masses=masses)
+    return lazy.algorithm_4(START, *data, keep=q, step_size=1, rng=0, masses=masses)
 
 
 test_bad_arguments_are_named = refusals(
@@ -151,7 +151,7 @@ test_bad_arguments_are_named = refusals(
     (lambda: lazy.linearization(START, START.W[:1], [1, 0]), "U must have 4 rows"),
     (lambda: lazy.linearization(START, START.W, [1, 0, 0]), "x must"),
     (lambda: lazy.error(START, *lazy.noisy_xor(3)), "X must have 2 columns"),
-    (lambda: algorithm_4(lazy.xor(), q=0), "q must be a keep probability"),
+    (lambda: algorithm_4(lazy.xor(), q=0), "keep must be a probability"),
     (lambda: algorithm_4(lazy.noisy_xor(3)), "X must have 2 columns"),
     (lambda: algorithm_4(lazy.xor(), masses=[1, 1]), "masses must"),
 )

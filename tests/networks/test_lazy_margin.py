@@ -35,14 +35,14 @@ def bounds_by_hand(found, X, y, q=1):
 @pytest.mark.parametrize("n", [1, 2, 5, 20])
 def test_the_two_bounds_are_what_psi_and_alpha_prove_and_they_meet(kind, n):
     X, y = instance(kind, 0, n)
-    found = planar_margin(X, y, 0.7)
+    found = planar_margin(X, y, keep=0.7)
     longest = np.linalg.norm(X, axis=1).max()
     lower, upper = bounds_by_hand(found, X, y, 0.7)
     assert found.lower == pytest.approx(lower, abs=1e-9 * longest)
     assert found.upper == pytest.approx(upper, abs=1e-9 * longest)
     assert -1e-14 <= found.upper - found.lower <= 1e-8 * longest
     assert found.upper <= 0.35 * np.linalg.norm(X, axis=1).min() + 1e-8 * longest
-    machine = kernel_margin(X, y, 0.7)
+    machine = kernel_margin(X, y, keep=0.7)
     assert found.lower <= machine.upper + 1e-12
     assert machine.lower**2 <= 0.7 * found.upper * longest + 1e-12
     separable = machine.upper > 0.001 * longest
@@ -124,7 +124,7 @@ def test_the_kernel_machine_by_another_solver(d):
     u, _ = nnls(np.vstack([factor, np.ones(6)]), np.append(np.zeros(6), 1.0))
     alpha = u / u.sum()
     assert found.upper == pytest.approx(np.sqrt(alpha @ K @ alpha), abs=1e-9)
-    assert kernel_margin(X, y, 0.3).lower == pytest.approx(0.3 * found.lower, abs=1e-12)
+    assert kernel_margin(X, y, keep=0.3).lower == pytest.approx(0.3 * found.lower, abs=1e-12)
 
 
 def test_the_kernel_is_the_mean_over_directions():
@@ -141,7 +141,7 @@ def test_the_kernel_is_the_mean_over_directions():
 
 def test_sampled_margins_are_those_of_the_map():
     X, y = FIVE
-    found = planar_margin(X, y, 0.35)
+    found = planar_margin(X, y, keep=0.35)
     rng = np.random.default_rng(2)
     z, mask = rng.standard_normal((40, 2)), rng.random(40) < 0.35
     terms = sampled_margins(found.psi, X, y, z, mask)
@@ -163,8 +163,8 @@ def test_the_potential_is_a_sum_over_active_points():
 test_bad_arguments = refusals(
     (lambda: planar_margin([[1, 0, 0]], [1]), "must"),
     (lambda: planar_margin([[1, 0]], [0]), "must"),
-    (lambda: planar_margin([[1, 0]], [1], 0), "must"),
-    (lambda: kernel_margin([[1, 0]], [1], 1.5), "must"),
+    (lambda: planar_margin([[1, 0]], [1], keep=0), "must"),
+    (lambda: kernel_margin([[1, 0]], [1], keep=1.5), "must"),
     (lambda: arcs([[1, 0, 0]]), "must"),
     (lambda: feature_kernel([1, 0]), "must"),
     (lambda: potential([1], [[1, 0], [0, 1]], [1, 1], [1, 0]), "must"),

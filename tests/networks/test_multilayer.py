@@ -27,26 +27,29 @@ def test_layer_by_layer_is_all_patterns(sizes, p):
     rng = np.random.default_rng(7)
     for _ in range(3):
         network, x = drawn(rng, sizes), rng.integers(-3, 4, sizes[0])
-        patterns, chances = multilayer.all_patterns(network, p)
-        outputs = multilayer.dropout_output(network, x, patterns, p)
-        law = multilayer.output_law(network, x, p)
+        patterns, chances = multilayer.all_patterns(network, keep=p)
+        outputs = multilayer.dropout_output(network, x, patterns, keep=p)
+        law = multilayer.output_law(network, x, keep=p)
         listed = {value: chances[outputs == value].sum() for value in set(outputs)}
         assert {k: v for k, v in law.items() if v} == {k: v for k, v in listed.items() if v}
-        assert multilayer.criterion(network, [(1, x, 2)], p) == (chances * (outputs - 2) ** 2).sum()
+        assert (
+            multilayer.criterion(network, [(1, x, 2)], keep=p)
+            == (chances * (outputs - 2) ** 2).sum()
+        )
 
 
 def test_figure_1_and_its_neighbors():
     example = [(1, [1, -1], 8)]
     assert multilayer.risk(FIGURE_1, example) == 64
-    assert multilayer.criterion(FIGURE_1, example, HALF) == 54
-    assert multilayer.criterion(FIGURE_1, example, Fraction(2, 3)) == Fraction(335, 6)
+    assert multilayer.criterion(FIGURE_1, example, keep=HALF) == 54
+    assert multilayer.criterion(FIGURE_1, example, keep=Fraction(2, 3)) == Fraction(335, 6)
     assert multilayer.squared_norm(FIGURE_1) == 6
     assert multilayer.penalised_risk(FIGURE_1, example, HALF) == 64 + Fraction(3, 2)
 
 
 def test_biases_of_every_layer_count():
     network = MultilayerNetwork([[[1, 1], [1, 1]], [[1, 1]]], [[0, HALF], [0]])
-    law = multilayer.output_law(network, [1, -1], HALF)
+    law = multilayer.output_law(network, [1, -1], keep=HALF)
     sixteenths = {value: chance * 16 for value, chance in law.items()}
     assert sixteenths == {9: 1, 5: 1, 4: 1, 1: 4, 0: 9}
     assert MultilayerNetwork([[[2]]], [[3]])([5]) == 13
@@ -56,13 +59,13 @@ def test_exact_stays_exact_and_floats_stay_floats():
     assert isinstance(FIGURE_1([1, 1]), Fraction)
     floats = MultilayerNetwork([[[1.0, 1], [1, 1]], [[1, 1]]])
     assert isinstance(floats([1, 1]), float)
-    value = multilayer.criterion(floats, [(1, [1, -1], 8)], HALF)
+    value = multilayer.criterion(floats, [(1, [1, -1], 8)], keep=HALF)
     assert value == pytest.approx(54, rel=1e-12)
     assert isinstance(value, float)
     mixed = MultilayerNetwork([[[HALF, 0.25], [1, 0.5]], [[1, 1]]], [[0, HALF], [0.5]])
     assert mixed.weights[0].dtype == float
     assert mixed([HALF, 0.5]) == 0.375 + 1.25 + 0.5
-    assert isinstance(multilayer.criterion(FIGURE_1, [(1, [HALF, -1.0], 8)], HALF), float)
+    assert isinstance(multilayer.criterion(FIGURE_1, [(1, [HALF, -1.0], 8)], keep=HALF), float)
 
 
 def test_fractions_of_numpy_integers_do_not_overflow():
@@ -77,7 +80,7 @@ def test_batches_of_networks_points_and_patterns():
     single = [MultilayerNetwork([W[i], V[i]])(x[i]) for i in range(4)]
     np.testing.assert_allclose(network(x), single, rtol=1e-14)
     masks = rng.integers(0, 2, (5, 4, 2)), rng.integers(0, 2, (5, 4, 3))
-    outputs = multilayer.dropout_output(network, x, masks, 0.5)
+    outputs = multilayer.dropout_output(network, x, masks, keep=0.5)
     assert outputs.shape == (5, 4)
     by_hand = V[2] @ (masks[1][3, 2] * 2 * np.maximum(W[2] @ (masks[0][3, 2] * 2 * x[2]), 0))
     assert outputs[3, 2] == pytest.approx(by_hand.item(), rel=1e-13)
@@ -88,7 +91,9 @@ def test_batches_of_networks_points_and_patterns():
 def test_equal_nodes_are_merged_at_any_width():
     K, n, p = 3, 40, Fraction(2, 3)
     shapes = [(n, K), (n, n), (1, n)]
-    law = multilayer.output_law(MultilayerNetwork([np.ones(s, int) for s in shapes]), [1] * K, p)
+    law = multilayer.output_law(
+        MultilayerNetwork([np.ones(s, int) for s in shapes]), [1] * K, keep=p
+    )
     assert len(law) <= (K + 1) * (n + 1) ** 2
     assert sum(law.values()) == 1
     # products of three independent binomials, each with mean m p and second moment 1 + q / (m p)
@@ -112,12 +117,15 @@ test_bad_arguments_are_named = refusals(
     (lambda: MultilayerNetwork([[[1, np.nan]]]), "finite"),
     (lambda: MultilayerNetwork([[[1]], [[1]]], [[0]]), r"biases must have lengths \[1, 1\]"),
     (lambda: FIGURE_1([1, 2, 3]), "x must have a last axis of length 2"),
-    (lambda: multilayer.dropout_output(FIGURE_1, [1, 1], [1], HALF), "pattern must hold 2"),
-    (lambda: multilayer.dropout_output(FIGURE_1, [1, 1], [1, [1]], HALF), r"pattern\[1\]"),
-    (lambda: multilayer.output_law(FIGURE_1, [[1, 1]], HALF), "x must be a point of 2 inputs"),
-    (lambda: multilayer.output_law(FIGURE_1, [1, 1], 0), "p must be a keep probability"),
-    (lambda: multilayer.all_patterns(FIGURE_1, 0), "^p must be a keep probability"),
-    (lambda: multilayer.all_patterns(LARGE, HALF), "network must have at most 20 inputs and"),
+    (lambda: multilayer.dropout_output(FIGURE_1, [1, 1], [1], keep=HALF), "pattern must hold 2"),
+    (lambda: multilayer.dropout_output(FIGURE_1, [1, 1], [1, [1]], keep=HALF), r"pattern\[1\]"),
+    (lambda: multilayer.output_law(FIGURE_1, [[1, 1]], keep=HALF), "x must be a point of 2 inputs"),
+    (lambda: multilayer.output_law(FIGURE_1, [1, 1], keep=0), "keep must be a probability"),
+    (lambda: multilayer.all_patterns(FIGURE_1, keep=0), "keep must be a probability"),
+    (lambda: multilayer.all_patterns(LARGE, keep=HALF), "network must have at most 20 inputs and"),
     (lambda: multilayer.penalised_risk(FIGURE_1, [(1, [1, 1], 1)], -1), "lam must be"),
-    *((lambda n=n: multilayer.output_law(n, [1, 1], HALF), "network must be a") for n in BATCHES),
+    *(
+        (lambda n=n: multilayer.output_law(n, [1, 1], keep=HALF), "network must be a")
+        for n in BATCHES
+    ),
 )

@@ -36,8 +36,10 @@ def by_loops(U, V, X, Y, p):
 def test_objective_and_regularizer_by_loops(p):
     U, V, X, Y = problem()
     total, penalty = by_loops(U, V, X, Y, p)
-    assert relu_dropout.objective(U, V, X, Y, p) == pytest.approx(total, rel=1e-12)
-    assert relu_dropout.objective_by_enumeration(U, V, X, Y, p) == pytest.approx(total, rel=1e-12)
+    assert relu_dropout.objective(U, V, X, Y, drop=p) == pytest.approx(total, rel=1e-12)
+    assert relu_dropout.objective_by_enumeration(U, V, X, Y, drop=p) == pytest.approx(
+        total, rel=1e-12
+    )
     assert relu_dropout.regularizer(U, V, X) == pytest.approx(penalty, rel=1e-12)
 
 
@@ -46,8 +48,10 @@ def test_networks_come_in_batches():
     U, V = (np.stack([net[i] for net in nets]) for i in (0, 1))
     X, Y = nets[0][2:]
     rates = np.array([0.0, 0.3, 0.6])
-    together = relu_dropout.objective(U, V, X, Y, rates)
-    alone = [relu_dropout.objective(*net[:2], X, Y, p) for net, p in zip(nets, rates, strict=True)]
+    together = relu_dropout.objective(U, V, X, Y, drop=rates)
+    alone = [
+        relu_dropout.objective(*net[:2], X, Y, drop=p) for net, p in zip(nets, rates, strict=True)
+    ]
     np.testing.assert_allclose(together, alone, rtol=1e-14)
     assert relu_dropout.flows(U, V, X).shape == (3, 4)
     assert relu_dropout.path_norm_squared(U, V).shape == (3,)
@@ -120,7 +124,7 @@ HOW = {"epochs": 4, "batch": 3, "step_size": 0.01}
 def trained(p, runs=3, seed=5, **changes):
     X, Y = problem(n=8)[2:]
     generator = torch.Generator().manual_seed(seed)
-    return relu_dropout.train(*stack(runs), X, Y, p, **HOW | changes, generator=generator)
+    return relu_dropout.train(*stack(runs), X, Y, drop=p, **HOW | changes, generator=generator)
 
 
 @pytest.mark.parametrize("optimizer", ["Adam", "SGD"])
@@ -164,7 +168,9 @@ def test_training_leaves_its_start_alone_repeats_itself_and_watches():
     X, Y = problem(n=8)[2:]
     watch = {"every": [3], "observe": lambda U, V: {"U": U}}
     generators = (torch.Generator().manual_seed(5) for _ in range(2))
-    again = [relu_dropout.train(U, V, X, Y, 0.5, **HOW, **watch, generator=g) for g in generators]
+    again = [
+        relu_dropout.train(U, V, X, Y, drop=0.5, **HOW, **watch, generator=g) for g in generators
+    ]
     assert torch.equal(U, before[0])
     assert torch.equal(V, before[1])
     assert torch.equal(again[0].V, again[1].V)
@@ -183,18 +189,21 @@ test_wrong_arguments_are_refused = refusals(
     (lambda: relu_dropout.coadaptation(3.0), "psi must have a last axis"),
     (lambda: relu_dropout.flows(U, V, X, np.ones(5)), "masses must be 5 probabilities of sum 1"),
     (lambda: relu_dropout.flows(U, V, X[:, :2]), "X must have 3 columns"),
-    (lambda: relu_dropout.objective(U, V, X, Y[:4], 0.5), "Y must have 5 rows"),
+    (lambda: relu_dropout.objective(U, V, X, Y[:4], drop=0.5), "Y must have 5 rows"),
     (lambda: relu_dropout.path_norm_squared(U[:, :2], V), "U and V must agree"),
-    (lambda: enumerated(U[None], V[None], X, Y, 0.5), "U must be one matrix"),
-    (lambda: trained([0.5, 0.5]), "p must be a number or have shape"),
+    (lambda: enumerated(U[None], V[None], X, Y, drop=0.5), "U must be one matrix"),
+    (lambda: trained([0.5, 0.5]), "drop must be a number or have shape"),
     (lambda: trained(0.5, optimizer="LBFGS"), "optimizer must be Adam or SGD"),
     (lambda: trained(0.5, step_size=0), "step_size must be a number that is larger than 0"),
-    (lambda: relu_dropout.train(NETS[0], V, X, Y, 0.5, **WITH), "V must be a tensor"),
-    (lambda: relu_dropout.train(NETS[0], NETS[1].float(), X, Y, 0.5, **WITH), "U and V must agree"),
-    (lambda: relu_dropout.train(*NETS, X, Y, 0.5, **HOW, generator=3), "generator must be"),
-    (lambda: relu_dropout.objective(U, V, X, Y, 1.0), "^p must"),
-    (lambda: relu_dropout.objective(U, V, X, Y, -0.1), "^p must"),
-    (lambda: enumerated(U, V, X, Y, 1.0), "^p must"),
-    (lambda: trained([0.2, 1.0, 0.3]), "^p must"),
-    (lambda: trained(-0.1), "^p must"),
+    (lambda: relu_dropout.train(NETS[0], V, X, Y, drop=0.5, **WITH), "V must be a tensor"),
+    (
+        lambda: relu_dropout.train(NETS[0], NETS[1].float(), X, Y, drop=0.5, **WITH),
+        "U and V must agree",
+    ),
+    (lambda: relu_dropout.train(*NETS, X, Y, drop=0.5, **HOW, generator=3), "generator must be"),
+    (lambda: relu_dropout.objective(U, V, X, Y, drop=1.0), "drop must"),
+    (lambda: relu_dropout.objective(U, V, X, Y, drop=-0.1), "drop must"),
+    (lambda: enumerated(U, V, X, Y, drop=1.0), "drop must"),
+    (lambda: trained([0.2, 1.0, 0.3]), "drop must"),
+    (lambda: trained(-0.1), "drop must"),
 )

@@ -18,44 +18,46 @@ labels = np.array([0, 1, 2, 1, 0])
 
 def test_the_blocks_of_the_product_are_the_subnetworks():
     expected = [(H * b / q) @ A.T + beta for b in masks]
-    found = subnetworks.logits(H, A, beta, masks, q)
+    found = subnetworks.logits(H, A, beta, masks, keep=q)
     assert found.shape == (K, n, C)
     np.testing.assert_allclose(found, expected, rtol=1e-13)
-    np.testing.assert_array_equal(subnetworks.logits(H, A, beta, masks.astype(int), q), found)
+    np.testing.assert_array_equal(subnetworks.logits(H, A, beta, masks.astype(int), keep=q), found)
 
 
 @pytest.mark.parametrize("block", [1, 2 * m * C, 3 * m * C + 1])
 def test_a_product_in_parts_is_the_same(block, monkeypatch):
-    whole = subnetworks.logits(H, A, beta, masks, q)
+    whole = subnetworks.logits(H, A, beta, masks, keep=q)
     monkeypatch.setattr(subnetworks, "BLOCK", block)
-    np.testing.assert_allclose(subnetworks.logits(H, A, beta, masks, q), whole, rtol=1e-13)
+    np.testing.assert_allclose(subnetworks.logits(H, A, beta, masks, keep=q), whole, rtol=1e-13)
 
 
 def test_all_units_are_the_full_network():
-    full = subnetworks.logits(H, A, beta, np.ones((1, m)), 1)
+    full = subnetworks.logits(H, A, beta, np.ones((1, m)), keep=1)
     np.testing.assert_allclose(full[0], H @ A.T + beta, rtol=1e-13)
-    mean, covariance = subnetworks.moments(H, A, beta, 1)
+    mean, covariance = subnetworks.moments(H, A, beta, keep=1)
     np.testing.assert_allclose(mean, full[0], rtol=1e-13)
     assert (covariance == 0).all()
 
 
 def test_moments_by_enumeration():
-    every, law = all_masks(m, q)
-    z = subnetworks.logits(H, A, beta, every, q)
+    every, law = all_masks(m, keep=q)
+    z = subnetworks.logits(H, A, beta, every, keep=q)
     mean = np.tensordot(law, z, 1)
     covariance = np.einsum("k,kni,knj->nij", law, z - mean, z - mean)
-    found = subnetworks.moments(H, A, beta, q)
+    found = subnetworks.moments(H, A, beta, keep=q)
     np.testing.assert_allclose(found[0], mean, rtol=1e-12)
     np.testing.assert_allclose(found[1], covariance, rtol=1e-12, atol=1e-12)
 
 
 def test_single_precision_stays_single_and_a_mixture_does_not():
     single = [a.astype(np.float32) for a in (H, A, beta)]
-    assert subnetworks.logits(*single, masks, q).dtype == np.float32
-    assert {a.dtype for a in subnetworks.moments(*single, q)} == {np.dtype(np.float32)}
-    assert subnetworks.logits(single[0], A, beta, masks, q).dtype == np.float64
+    assert subnetworks.logits(*single, masks, keep=q).dtype == np.float32
+    assert {a.dtype for a in subnetworks.moments(*single, keep=q)} == {np.dtype(np.float32)}
+    assert subnetworks.logits(single[0], A, beta, masks, keep=q).dtype == np.float64
     np.testing.assert_allclose(
-        subnetworks.logits(*single, masks, q), subnetworks.logits(H, A, beta, masks, q), rtol=1e-4
+        subnetworks.logits(*single, masks, keep=q),
+        subnetworks.logits(H, A, beta, masks, keep=q),
+        rtol=1e-4,
     )
 
 
@@ -67,13 +69,13 @@ def test_two_classes_by_the_normal_law():
 
 
 def test_logits_that_do_not_vary_are_predicted_exactly():
-    mean, covariance = subnetworks.moments(H, A, beta, 1)
+    mean, covariance = subnetworks.moments(H, A, beta, keep=1)
     found = subnetworks.predicted_accuracy(mean, covariance, labels, 0)
     np.testing.assert_array_equal(found, mean.argmax(1) == labels)
 
 
-LAYER = {"H": H, "A": A, "beta": beta, "q": q}
-MOMENTS = dict(zip(("mean", "covariance"), subnetworks.moments(H, A, beta, q), strict=True))
+LAYER = {"H": H, "A": A, "beta": beta, "keep": q}
+MOMENTS = dict(zip(("mean", "covariance"), subnetworks.moments(H, A, beta, keep=q), strict=True))
 
 
 def moments(**change):
@@ -92,7 +94,7 @@ test_bad_arguments = refusals(
     (moments(H=H[0]), "H must be a matrix"),
     (moments(A=A.T), "A must have 7 columns, one a unit, not 3"),
     (moments(beta=np.ones(7)), "beta must have 3 entries"),
-    (moments(q=0), "keep probability"),
+    (moments(keep=0), "keep must be a probability"),
     (logits(masks.T), r"masks must be \(K, m\) with m = 7"),
     (logits(masks[:0]), "masks must be"),
     (logits(masks[0]), "masks must be"),

@@ -13,7 +13,7 @@ import pytest
 from helpers.instances import ARCHITECTURES
 from helpers.lazy_problems import KINDS, by_hand, instance
 from runproofs.linear import deep
-from runproofs.networks import convex_relu, lazy_margin, monotone
+from runproofs.networks import convex_relu, lazy_margin, or_networks
 
 
 @pytest.mark.parametrize(("sigma", "widths", "lam"), ARCHITECTURES)
@@ -58,15 +58,17 @@ def test_the_planar_margin_solves_the_sum_of_norms(kind, seed):
 def test_the_best_non_negative_network_solves_the_quadratic_program(K, n, d, p):
     """Phi(B, F) over all B and convex F with F(0) >= 0, as Theorem S.D states it."""
     chances = np.array([comb(K, k) * p**k * (1 - p) ** (K - k) for k in range(K + 1)])
-    kappa = monotone.kappa(n, d, p)
+    kappa = or_networks.kappa(n, d, keep=p)
     B, F = cvxpy.Variable(), cvxpy.Variable(K + 1)
     mean = cvxpy.square(B + F - 1) + kappa * cvxpy.square(F)
     at_zero = cvxpy.square(B + F[0]) + kappa * cvxpy.square(F[0])
     convex = [cvxpy.diff(F, 2) >= 0] if K > 1 else []
     problem = cvxpy.Problem(cvxpy.Minimize(at_zero + chances @ mean), [F[0] >= 0, *convex])
     problem.solve(solver=cvxpy.CLARABEL, **dict.fromkeys(("tol_gap_abs", "tol_feas"), 1e-10))
-    assert monotone.non_negative_minimum(K, n, d, p) == pytest.approx(problem.value / 2, abs=1e-8)
-    best = monotone.best_non_negative(K, n, d, p)
+    assert or_networks.non_negative_minimum(K, n, d, keep=p) == pytest.approx(
+        problem.value / 2, abs=1e-8
+    )
+    best = or_networks.best_non_negative(K, n, d, keep=p)
     assert best.biases[-1][0] == pytest.approx(B.value, abs=1e-4)
     slope = best.weights[-1][0, 0] * n ** (d - 1) / p
     np.testing.assert_allclose(F.value, slope * np.arange(K + 1), atol=1e-3)

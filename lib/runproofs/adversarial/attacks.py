@@ -1,10 +1,10 @@
 """Attacks on any torch classifier, with plain and reflected losses; Section 6.5 of the thesis.
 
 The conventions are the field's: a model maps a batch of inputs, (n, ...) in [0, 1], to logits, and
-normalizes its inputs itself. With K >= 2 logits labels are 0, ..., K - 1; with a single logit f,
-(n,) or (n, 1), they are -1 and 1, and the margin is y f. With K >= 2 the margin is
-f_y - max_{j != y} f_j. Put the model into evaluation mode first; no attack changes it, nor the
-gradients of its parameters.
+normalizes its inputs itself. With K >= 2 logits labels are 0, ..., K - 1, and the margin is
+``f_y - max_{j != y} f_j``. With a single logit f, (n,) or (n, 1), labels are -1 and 1, and the
+margin is y f. Put the model into evaluation mode first; no attack changes it, nor the gradients of
+its parameters.
 """
 
 import math
@@ -21,9 +21,20 @@ _BOX = (0.0, 1.0)  # known to be finite, so that the default is not checked at e
 def margin(logits, y):
     """Margin of each sample, negative where it is misclassified.
 
-    logits: (n, K), (n, 1) or (n,), floating-point and finite. y: (n,), labels as the module says.
-    Returns (n,). Raises ValueError for bad arguments. Cost: O(n K).
+    Parameters
+    ----------
+    logits : (n, K), (n, 1) or (n,) Tensor
+        Finite floating-point outputs of the model.
+    y : (n,) array_like
+        Labels: 0 to K - 1, or -1 and 1 for a single logit.
 
+    Returns
+    -------
+    (n,) Tensor
+        ``f_y - max_{j != y} f_j``, or y f for a single logit.
+
+    Examples
+    --------
     >>> margin(torch.tensor([[3.0, 1.0], [0.5, 2.0]]), [0, 0])
     tensor([ 2.0000, -1.5000])
     """
@@ -72,17 +83,67 @@ LOSSES = {
 def fgsm(model, x, y, *, eps, loss="ce", clip=_BOX):
     """Fast gradient sign method: one step of eps along the sign of the gradient.
 
-    Arguments, result and errors as in `pgd`. Cost: one gradient.
+    Parameters
+    ----------
+    model : callable
+        Takes inputs shaped like x; returns finite logits (n, K), (n, 1) or (n,).
+    x : (n, ...) Tensor
+        Floating-point inputs, inside clip.
+    y : (n,) array_like
+        Labels: 0 to K - 1, or -1 and 1 for a single logit.
+    eps : float
+        Radius of the l_inf ball and length of the step, at least 0.
+    loss : {"ce", "reflected", "greedy", "margin"} or callable, optional
+        What is ascended; a function takes checked logits and labels, and returns (n,).
+    clip : (float, float) or None, optional
+        Least and largest pixel; by default (0, 1). None sets no limits.
+
+    Returns
+    -------
+    (n, ...) Tensor
+        Attacked inputs, without a graph.
+
+    Notes
+    -----
+    Cost: one gradient.
+
+    References
+    ----------
+    :claim:`thesis/remark-fgsm`
     """
     return bim(model, x, y, eps=eps, step_size=eps, steps=1, loss=loss, clip=clip)
 
 
 def bim(model, x, y, *, eps, step_size, steps, **options):
-    """Basic iterative method: l_inf PGD along the sign of the gradient.
+    """Basic iterative method: steps along the sign of the gradient, in the l_inf ball.
 
-    It is `pgd` with norm = inf and normalize = True, and takes its other options; with
-    random_start = True the field calls it PGD. Raises ValueError for bad arguments.
-    Cost: `steps` gradients.
+    With ``random_start=True`` the field calls it PGD.
+
+    Parameters
+    ----------
+    model : callable
+        Takes inputs shaped like x; returns finite logits (n, K), (n, 1) or (n,).
+    x : (n, ...) Tensor
+        Floating-point inputs, inside clip.
+    y : (n,) array_like
+        Labels: 0 to K - 1, or -1 and 1 for a single logit.
+    eps : float
+        Radius of the ball, at least 0.
+    step_size : float or callable
+        Length of a step, at least 0, or a function of t = 0, ..., steps - 1 that returns it.
+    steps : int
+        Number of updates, at least 1.
+    **options
+        Other options of `pgd`, but for norm and normalize.
+
+    Returns
+    -------
+    (n, ...) Tensor
+        Attacked inputs, without a graph.
+
+    Notes
+    -----
+    Cost: one gradient a step.
     """
     options |= {"norm": math.inf, "normalize": True}
     return pgd(model, x, y, eps=eps, step_size=step_size, steps=steps, **options)
@@ -107,20 +168,56 @@ def pgd(
 ):
     """Projected gradient ascent on a loss, in the ball of radius eps about each input.
 
-    model: takes (n, ...) and returns finite logits. x: (n, ...), floating-point, inside clip. y:
-    (n,), labels as the module says. norm: math.inf or 2. eps: at least 0. step_size: at least 0, a
-    number or a function of t = 0, ..., steps - 1. steps: at least 1, the number of updates. loss:
-    "ce", "reflected", "greedy", "margin", or a function of checked logits and labels that returns
-    (n,). reduction: "sum", each sample ascends its own gradient, or "mean", n times smaller.
-    normalize: False for the raw gradient, True for the steepest direction in the norm: the sign
-    (inf), or length 1 (2), whatever the reduction. clip: (least, largest) pixel or None.
-    random_start: from a uniform point of the ball, clipped. best_iterate: return the visited point
-    of least margin, the start included, instead of the last. generator: torch.Generator on the
-    device of x, needed for random_start, which it determines.
-    Works under torch.no_grad, too. Returns inputs shaped like x, without a graph. Raises ValueError
-    for bad arguments, and for logits of another shape or that are not finite.
-    Cost: `steps` gradients (one evaluation more with best_iterate).
-    Source: thesis, Section 6.5; l_inf PGD there is this one with the raw gradient.
+    Parameters
+    ----------
+    model : callable
+        Takes inputs shaped like x; returns finite logits (n, K), (n, 1) or (n,).
+    x : (n, ...) Tensor
+        Floating-point inputs, inside clip.
+    y : (n,) array_like
+        Labels: 0 to K - 1, or -1 and 1 for a single logit.
+    norm : {2, math.inf}
+        Norm of the ball.
+    eps : float
+        Radius of the ball, at least 0.
+    step_size : float or callable
+        Factor of the gradient, at least 0, or a function of t = 0, ..., steps - 1 that returns it.
+    steps : int
+        Number of updates, at least 1.
+    loss : {"ce", "reflected", "greedy", "margin"} or callable, optional
+        What is ascended; a function takes checked logits and labels, and returns (n,).
+    reduction : {"sum", "mean"}, optional
+        Whether each sample ascends its own gradient, or one n times smaller.
+    normalize : bool, optional
+        Replace the raw gradient, whatever the reduction, by the steepest direction in the norm: the
+        sign (inf), or the gradient at length 1 (2).
+    clip : (float, float) or None, optional
+        Least and largest pixel; by default (0, 1). None sets no limits.
+    random_start : bool, optional
+        Start from a uniform point of the ball, clipped, instead of x.
+    best_iterate : bool, optional
+        Return the visited point of least margin, the start included, instead of the last.
+    generator : torch.Generator, optional
+        On the device of x; needed for random_start, which it determines.
+
+    Returns
+    -------
+    (n, ...) Tensor
+        Attacked inputs, without a graph.
+
+    Raises
+    ------
+    ValueError
+        If logits are not finite, the loss does not depend on x, or a step overflows.
+
+    Notes
+    -----
+    Cost: one gradient a step, and one evaluation more with best_iterate. Works under
+    ``torch.no_grad``, too.
+
+    References
+    ----------
+    :claim:`thesis/algorithm-pgd`; the l_inf PGD of the thesis' Section 6.5 has the raw gradient.
     """
     _check_inputs(x, clip)
     objective = _checked_options(norm, loss, reduction)
@@ -159,11 +256,35 @@ def pgd(
 
 
 def all_targets(model, x, y, *, clip=_BOX, **options):
-    """For each wrong class j, `pgd` on ln p_j - ln p_y = f_j - f_y; the result of least margin.
+    """The strongest of K - 1 attacks, one toward each wrong class.
 
-    model: at least two logits. Options as in `pgd`, without loss and best_iterate, which is on.
-    Returns inputs shaped like x. Raises ValueError for bad arguments.
-    Cost: K - 1 times that of `pgd`. Source: beyond the thesis, Proposition 6.P.
+    For each wrong class j, `pgd` on ``ln p_j - ln p_y = f_j - f_y``; the result of least margin.
+
+    Parameters
+    ----------
+    model : callable
+        Takes inputs shaped like x; returns finite logits (n, K), K >= 2.
+    x : (n, ...) Tensor
+        Floating-point inputs, inside clip.
+    y : (n,) array_like
+        Labels, 0 to K - 1.
+    clip : (float, float) or None, optional
+        Least and largest pixel; by default (0, 1). None sets no limits.
+    **options
+        Other options of `pgd`, but for loss and best_iterate, which is on.
+
+    Returns
+    -------
+    (n, ...) Tensor
+        Attacked inputs, without a graph.
+
+    Notes
+    -----
+    Cost: K - 1 times that of `pgd`.
+
+    References
+    ----------
+    :claim:`beyond/multiclass-all-targets`
     """
     _check_inputs(x, clip)
     with torch.no_grad():

@@ -60,7 +60,7 @@ def clean(network, x, y, eps):
     return Attack(x, margin(network, x, y))
 
 
-def pgd(network, x, y, eps, *, step_size, visits, loss="reflected"):
+def algorithm_5(network, x, y, eps, *, step_size, visits, loss="reflected"):
     """Algorithm 5: projected gradient ascent on a loss of the margin, from x; best visited point.
 
     x: (..., d). y: (...), labels -1 and 1. eps: at least 0. step_size: at least 0, a number, an

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.special import expit
 
 from runproofs import _arguments as arguments
-from runproofs.adversarial.margin_attacks import pgd
+from runproofs.adversarial.margin_attacks import algorithm_5
 from runproofs.bounds.attack_guarantees import visits_at_level
 from runproofs.networks.two_layer import TwoLayerNetwork, lipschitz, margin, weight_gradient
 from runproofs.training import Recorder
@@ -138,7 +138,7 @@ def attack_of_theorem_16(error):
         if not inverse.all():  # a network that is zero has nothing to attack
             inverse = np.where(inverse > 0, inverse, 1)
         visits = max(1, ceil((8 * eps**2 * inverse / error).max()))
-        return pgd(network, x, y, eps, step_size=1 / inverse, visits=visits)
+        return algorithm_5(network, x, y, eps, step_size=1 / inverse, visits=visits)
 
     return attack
 
@@ -156,6 +156,6 @@ def attack_of_half_threshold(b0):
         visits = visits_at_level(b0, network.alpha.min())
         L = lipschitz(network)
         step_size = eps / np.where(L > 0, L, 1) / visits**0.5
-        return pgd(network, x, y, eps, step_size=step_size, visits=visits, loss="margin")
+        return algorithm_5(network, x, y, eps, step_size=step_size, visits=visits, loss="margin")
 
     return attack

@@ -250,38 +250,38 @@ class MaskAware(NamedTuple):
     width: np.ndarray
 
 
-def mask_aware(g, q, step_size, T, d, m):
+def mask_aware(g, step_size, T, d, m, *, keep):
     """The quantities of Theorem 5.J, whose width condition keeps track of the mask.
 
-    g: margin of the full features (q = 1), so that gamma = q g. q: in (0, 1]. g, step_size: larger
+    g: margin of the full features (q = 1), so that gamma = q g. keep: q, in (0, 1]. g, step_size:
     than 0. d, m: at least 1. 2 eta T >= 1. Raises ValueError otherwise. Returns `MaskAware`; its
     bounds are `theorem_14` and `theorem_15` at its lam and kappa. Source: beyond/mask-aware-width.
 
-    >>> at = mask_aware(0.5, 1, 0.5, 1, 1, np.exp(9))
+    >>> at = mask_aware(0.5, 0.5, 1, 1, np.exp(9), keep=1)
     >>> bool(at.Lambda == 10 * at.L), round(float(at.L), 3)
     (True, 17.659)
     """
     g, step_size, T = _positive(g=g, step_size=step_size, T=T)
-    q = arguments.numbers("q", q, above=0, most=1)
+    keep = arguments.numbers("keep", keep, above=0, most=1)
     d, m = arguments.numbers("d", d, least=1), arguments.numbers("m", m, least=1)
     _check_horizon(step_size, T)
     K = step_size * (np.sqrt(d) + 1)
     log = _positive_log(32 * K * np.sqrt(m) * T**2)
-    lam = (5 * np.log(2 * step_size * T) + np.sqrt(44 * log)) / (q * g)
+    lam = (5 * np.log(2 * step_size * T) + np.sqrt(44 * log)) / (keep * g)
     L = np.log(64 * K * m**1.5 * T**2)
     Lambda = np.maximum(lam / g, 10 * L)
     return MaskAware(lam, L, Lambda, (30 * Lambda**2 / (lam * g)) ** 2)
 
 
-def mask_aware_width(g, q, step_size, T, d):
+def mask_aware_width(g, step_size, T, d, *, keep):
     """The smallest width m >= 1 that Theorem 5.J admits, by the iteration of `theorem_14_width`.
 
     Arguments and errors as in `mask_aware`. A real number; every larger m is admitted, too.
 
-    >>> f"{mask_aware_width(np.sqrt(2) / 4, 1, np.log(2), 1e6, 2):.3g}"
+    >>> f"{mask_aware_width(np.sqrt(2) / 4, np.log(2), 1e6, 2, keep=1):.3g}"
     '4.85e+10'
     """
-    return _least_width(lambda m: mask_aware(g, q, step_size, T, d, m).width, step_size, T)
+    return _least_width(lambda m: mask_aware(g, step_size, T, d, m, keep=keep).width, step_size, T)
 
 
 # ----------------------------------------------------------------------------------------- helpers

@@ -38,7 +38,7 @@ def figure_2_2(lam, M, starts, runs, steps, eta, seed=0):
     """
     start = torch.tensor(starts, dtype=torch.float64).repeat_interleave(runs, 0)[:, None, :]
     trained = shallow_training.train_linear(
-        [[M]], 1 / (1 + lam), start, start, steps=steps, step_size=eta, every=20,
+        [[M]], start, start, keep=1 / (1 + lam), steps=steps, step_size=eta, every=20,
         generator=torch.Generator().manual_seed(seed), observe=lambda U, V: {"u": U[:, 0]},
     )  # fmt: skip
     u = trained.observed["u"].reshape(len(trained.times), len(starts), runs, -1)
@@ -72,7 +72,7 @@ def _reach_the_optimum(lam, r, runs, steps, shape, decay, deviation, step_size, 
     )
     times = np.unique(np.geomspace(1, steps, 240).astype(int)).tolist()
     trained = shallow_training.train_linear(
-        M, 1 / (1 + lam), U, V, steps=steps, step_size=step_size, generator=generator,
+        M, U, V, keep=1 / (1 + lam), steps=steps, step_size=step_size, generator=generator,
         every=times, observe=shallow_training.progress(M, lam),
     )  # fmt: skip
     objective, variance = (trained.observed[name] for name in ("objective", "score_variance"))

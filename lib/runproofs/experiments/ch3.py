@@ -47,11 +47,11 @@ def train(run, theta, widths, rank, noise, steps, eta, batch, seed, every, obser
         "observe": lambda weights: observe([W[:, 0].double().numpy() for W in weights]),
     }  # fmt: skip
     if batch is None:
-        return deep_training.train_exact(N, theta, weights, **common)
+        return deep_training.train_exact(N, weights, keep=theta, **common)
     weights = [W.float() for W in weights]
     generator = torch.Generator().manual_seed(1000 * seed + run)
     return deep_training.train_sampled(
-        N, theta, weights, batch=batch, generator=generator, **common
+        N, weights, keep=theta, batch=batch, generator=generator, **common
     )
 
 

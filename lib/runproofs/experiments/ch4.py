@@ -58,7 +58,7 @@ def load(name, seed=0):
 
 
 def train(p, width, ratings, epochs, batch, step, share, seed):
-    """The parts for training and testing, and the `Training` on them; a seed has one split."""
+    """Both parts of the seed's split, and the `CompletionTraining` on them."""
     known = load(ratings, seed) if isinstance(ratings, str) else ratings
     parts = factors.split(known, share, seed)
     device = "cuda" if torch.cuda.is_available() else "cpu"
@@ -66,7 +66,7 @@ def train(p, width, ratings, epochs, batch, step, share, seed):
     start = factors.he_factors(*shape, np.random.default_rng((seed, width)), device=device)
     options = {"epochs": epochs, "batch": batch, "step_size": step}
     rng = np.random.default_rng((seed, width, 1))
-    return *parts, factors.train(*parts, *start, p, **options, rng=rng)
+    return *parts, factors.train(*parts, *start, drop=p, **options, rng=rng)
 
 
 @experiment(

@@ -33,7 +33,7 @@ def movielens_least_squares(method, p, width, sweeps, ratings, epochs, batch, st
     else:
         start = factors.he_factors(*shape, width, np.random.default_rng((seed, width)))
         U, V = (t.double().numpy() for t in start)
-        lam, penalty = completion.rate(p), None if method == "empirical" else law
+        lam, penalty = completion.rate(drop=p), None if method == "empirical" else law
         U, V, *_ = completion.als(U, V, train_part, lam, sweeps=sweeps, law=penalty)
     predicted = (U[test_part.row] * V[test_part.column]).sum(1)
     clipped = np.clip(predicted, known.value.min(), known.value.max())

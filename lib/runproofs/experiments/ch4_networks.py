@@ -99,7 +99,7 @@ def one_width(optimizer, images, share, width, rates, epochs, batch, step_size, 
         sample = [torch.as_tensor(t, dtype=torch.float32) for t in (inputs, Y)]
         arms.append(
             relu_dropout.train(
-                U, V, inputs, Y, rates, epochs=epochs, batch=batch, step_size=step_size,
+                U, V, inputs, Y, drop=rates, epochs=epochs, batch=batch, step_size=step_size,
                 optimizer=optimizer, generator=generator, every=(20, steps // 6, steps // 2),
                 observe=lambda U, V, sample=sample: measure(U, V, sample, test),
             )

@@ -142,8 +142,8 @@ def measure(network, x, y, masks, q, rng):
     """
     totals = []
     for layer, labels in _layers(network, x, y):
-        mean, covariance = subnetworks.moments(*layer, q)
-        masked = subnetworks.logits(*layer, masks, q).argmax(-1) == labels
+        mean, covariance = subnetworks.moments(*layer, keep=q)
+        masked = subnetworks.logits(*layer, masks, keep=q).argmax(-1) == labels
         guessed = subnetworks.predicted_accuracy(mean, covariance, labels, rng)
         loss = cross_entropy(torch.as_tensor(mean), torch.as_tensor(labels), reduction="sum")
         right = (mean.argmax(-1) == labels).sum()
@@ -204,7 +204,7 @@ def visits(images, width, rate, epochs, batch, step_size, tested, looks, masks, 
         drawn[0] = np.isin(np.arange(width), coming)
         right = np.zeros(2 + masks)
         for (H, A, beta), labels in _layers(network, x, y):
-            z = [H @ A.T + beta, *subnetworks.logits(H, A, beta, drawn, q)]
+            z = [H @ A.T + beta, *subnetworks.logits(H, A, beta, drawn, keep=q)]
             right += (np.argmax(z, -1) == labels).sum(-1)
         full, visited, *fresh = right / len(x)
         return {"full": full, "visited": visited, "fresh": fresh}

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from runproofs.adversarial.margin_attacks import Attack, clean, pgd, pgd_path
+from runproofs.adversarial.margin_attacks import Attack, algorithm_5, clean, pgd_path
 from runproofs.adversarial.robust_training import (
     adversarial_training,
     attack_of_half_threshold,
@@ -97,7 +97,7 @@ def counterexample_to_theorem_16():
     def attack(network, x, y, eps):
         squares = (network.W**2).sum((-2, -1))
         visits = ceil((8 * eps**2 * squares / 0.4).max())
-        return pgd(network, x, y, eps, step_size=1 / squares, visits=visits)
+        return algorithm_5(network, x, y, eps, step_size=1 / squares, visits=visits)
 
     rows = np.tile([[-1 / setting.gamma, 0]], (3, 1, 1))
     start = TwoLayerNetwork(rows, [[1.0], [1e-4], [1.0]], 1.0)

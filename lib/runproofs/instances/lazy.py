@@ -30,8 +30,8 @@ def bad_event(cases, d, factor=1):
 def mask_aware_loads(gamma, q, d, wider, eta_T, eta):
     """Each line of the proof of Theorem 5.J at `wider` times its width, over its bound."""
     T = eta_T / eta
-    m = wider * bounds.mask_aware_width(gamma, q, eta, T, d)
-    lam, L, Lambda, _ = bounds.mask_aware(gamma, q, eta, T, d, m)
+    m = wider * bounds.mask_aware_width(gamma, eta, T, d, keep=q)
+    lam, L, Lambda, _ = bounds.mask_aware(gamma, eta, T, d, m, keep=q)
     root, delta = np.sqrt(m), bounds.delta_0(eta, T, m, np.sqrt(d) + 1)
     D, log = 4.3 * Lambda / root, np.log(8 * T / delta)
     kappa_0 = (np.sqrt(2 * L) + D) / root
@@ -111,7 +111,7 @@ def all_runs(network, X, Y, q, eta):
 
     One axis for the mask of each step. Losses of the whole network at q W_t; of the sub-network.
     """
-    masks, law = all_masks(len(network.a), q)
+    masks, law = all_masks(len(network.a), keep=q)
     choice = np.indices((len(masks),) * len(X))
     net, whole, sub = network, [], []
     for x, y, b in zip(X, Y, masks[choice], strict=True):

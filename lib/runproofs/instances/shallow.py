@@ -115,11 +115,11 @@ def plain_sgd(T, U, V, X, B, theta, eta):
 
 def mean_step(u, M, lam):
     """The step of Algorithm 1 at U = V = u with eta = 1 and x = 1, averaged over all masks."""
-    masks, probabilities = all_masks(u.size, 1 / (1 + lam))
+    masks, probabilities = all_masks(u.size, keep=1 / (1 + lam))
     U, x = np.tile(u, (len(masks), 1, 1)), np.ones((len(masks), 1))
     from runproofs.linear.shallow_training import sgd_step  # loads torch, for this alone
 
-    new_U, _ = sgd_step(U, U, x, M * x, masks, 1 / (1 + lam), 1.0)
+    new_U, _ = sgd_step(U, U, x, M * x, masks, 1.0, keep=1 / (1 + lam))
     return probabilities @ (new_U.numpy()[:, 0] - u)
 
 

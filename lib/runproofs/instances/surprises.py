@@ -7,7 +7,7 @@ from math import comb
 import numpy as np
 from scipy.optimize import minimize, nnls
 
-from runproofs.networks import monotone, multilayer
+from runproofs.networks import multilayer, or_networks
 from runproofs.networks.multilayer import MultilayerNetwork
 from runproofs.optimize import unflatten
 
@@ -34,7 +34,7 @@ def first_steps(train, copies, rng):
     ).network  # fmt: skip
     moves = np.hstack([part.reshape(copies + 1, -1) for part in end.weights + end.biases]) - z
     return moves, (
-        downhill(lambda f: multilayer.criterion(f, example, 2 / 3)),
+        downhill(lambda f: multilayer.criterion(f, example, keep=2 / 3)),
         downhill(
             lambda f: (
                 multilayer.penalised_risk(f, example, 0.7)
@@ -105,11 +105,11 @@ def sd_bound(network, p):
     """Phi of Theorem S.D at a network: B its mean output without the first hidden layer."""
     rest, psi = (
         MultilayerNetwork(network.weights[1:], network.biases[1:]),
-        monotone.profile(network, p),
+        or_networks.profile(network, keep=p),
     )
-    silent = multilayer.output_law(rest, [0] * network.sizes[1], p)
+    silent = multilayer.output_law(rest, [0] * network.sizes[1], keep=p)
     B = sum(value * chance for value, chance in silent.items())
-    F, kappa = psi - B, monotone.kappa(network.sizes[1], len(network.sizes), p)
+    F, kappa = psi - B, or_networks.kappa(network.sizes[1], len(network.sizes), keep=p)
     K = network.sizes[0]
     chances = [comb(K, k) * p**k * (1 - p) ** (K - k) for k in range(K + 1)]
     return psi[0] ** 2 + kappa * F[0] ** 2 + chances @ ((psi - 1) ** 2 + kappa * F**2)

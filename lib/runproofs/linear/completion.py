@@ -25,16 +25,16 @@ from runproofs.training import Recorder
 # ------------------------------------------------------------------------------------- objective
 
 
-def rate(p):
+def rate(*, drop):
     """lam = p / (1 - p), the weight of the regularizer if units are dropped with probability p.
 
-    p: in [0, 1). Raises ValueError for another p. Source: thesis, (4.2).
+    drop: in [0, 1). Raises ValueError for another p. Source: thesis, (4.2).
 
-    >>> rate(0.2)
+    >>> rate(drop=0.2)
     0.25
     """
-    p = arguments.drop_probability(p)
-    return p / (1 - p)
+    drop = arguments.drop_probability(drop)
+    return drop / (1 - drop)
 
 
 def loss(U, V, ratings):

@@ -32,12 +32,12 @@ class Growth(NamedTuple):
     sizes: np.ndarray
 
 
-def objective(Y, U, V, lam):
+def objective(U, V, Y, lam):
     """1/2 ||Y - U V^T||_F^2 + lam sum_i ||u_i|| ||v_i||.
 
     Y: (m, n). U: (m, r). V: (n, r). lam: at least 0. Raises ValueError otherwise. Cost: O(mnr).
 
-    >>> float(objective([[2.0]], [[1.0]], [[1.0]], 0.5))
+    >>> float(objective([[1.0]], [[1.0]], [[2.0]], 0.5))
     1.0
     """
     Y, U, V, lam = _problem(Y, U, V, lam)

@@ -25,7 +25,7 @@ class Ratings(NamedTuple):
     value: np.ndarray
 
 
-class Training(NamedTuple):
+class CompletionTraining(NamedTuple):
     """What `train` returns; the errors are those of the tables without masks."""
 
     U: torch.Tensor  # final
@@ -75,17 +75,20 @@ def he_factors(rows, columns, width, rng, dtype=torch.float32, device="cpu"):
     return tuple(torch.from_numpy(table).mul_(scale).to(device, dtype) for table in tables)
 
 
-def sgd_step(U, V, ratings, kept, p, step_size):
+def sgd_step(U, V, ratings, kept, step_size, *, drop):
     """One step of SGD on the mean over a batch of (y - sum_k b_k U_ik V_jk / (1 - p))^2.
 
     U: (rows, d), V: (columns, d), tensors, which are not changed. ratings: `Ratings`, the batch of
-    n, which may name a row or column many times. kept: (n, d), the masks b, ones and zeros. p: drop
-    probability in [0, 1). step_size: larger than 0. Returns new tensors (U, V). Raises ValueError
+    n, which may name a row or column many times. kept: (n, d), the masks b, ones and zeros. drop:
+    in [0, 1). step_size: larger than 0. Returns new tensors (U, V). Raises ValueError
     for bad arguments. Cost: O(n d), and a copy of the tables.
     """
     check_factors(U, V, ndim=2)
     batch = _on(U, V, "ratings", ratings)
-    p, step_size = arguments.drop_probability(p), arguments.number("step_size", step_size, above=0)
+    drop, step_size = (
+        arguments.drop_probability(drop),
+        arguments.number("step_size", step_size, above=0),
+    )
     kept = torch.as_tensor(kept, dtype=U.dtype, device=U.device)
     if kept.shape != (len(batch.row), U.shape[1]):
         raise ValueError(
@@ -93,25 +96,26 @@ def sgd_step(U, V, ratings, kept, p, step_size):
             f"is {tuple(kept.shape)}."
         )
     U, V = U.clone(), V.clone()
-    _step_(U, V, *batch, kept, 1 / (1 - p), step_size, _workspace(U, len(batch.row)))
+    _step_(U, V, *batch, kept, 1 / (1 - drop), step_size, _workspace(U, len(batch.row)))
     return U, V
 
 
 @torch.no_grad()
-def train(train, test, U, V, p, *, epochs, batch, step_size, rng, every=1):
+def train(train, test, U, V, *, drop, epochs, batch, step_size, rng, every=1):
     """SGD with dropout, in epochs of all training ratings in random order, and its errors.
 
     train, test: `Ratings`, none empty. U: (rows, d), V: (columns, d), tensors whose dtype and
-    device (a GPU, too) decide the arithmetic; they are not changed. p: drop probability in [0, 1),
+    device (a GPU, too) decide the arithmetic; they are not changed. drop: in [0, 1),
     rounded to a multiple of 2^-16, which is then exact; 0 is plain SGD. epochs, batch: at least 1.
     step_size: larger than 0, of the mean squared error of a batch. rng: a NumPy Generator or a
     seed. every: the errors are measured at the start, after each `every` epochs, and at the end.
-    Returns a `Training`; one that diverges ends in infinities or NaN. Raises ValueError for bad
-    arguments. Cost: O(n d) an epoch, whatever the size of the tables. Source: thesis, Section 4.6.
+    Returns a `CompletionTraining`; one that diverges ends in infinities or NaN. Raises ValueError
+    for bad arguments. Cost: O(n d) an epoch, whatever the size of the tables. Source: thesis,
+    Section 4.6.
     """
     check_factors(U, V, ndim=2)
     train, test = _on(U, V, "train", train), _on(U, V, "test", test)
-    p = arguments.drop_probability(round(arguments.drop_probability(p) * LEVELS) / LEVELS)
+    drop = arguments.drop_probability(round(arguments.drop_probability(drop) * LEVELS) / LEVELS)
     epochs = arguments.positive_integer("epochs", epochs)
     n, batch = len(train.row), arguments.positive_integer("batch", batch)
     every = arguments.positive_integer("every", every)
@@ -120,17 +124,17 @@ def train(train, test, U, V, p, *, epochs, batch, step_size, rng, every=1):
 
     U, V = U.clone(), V.clone()
     work, memory = _workspace(U, min(batch, n)), U.new_empty((min(batch, n), U.shape[1]))
-    draw = _masks(p, rng, memory)
+    draw = _masks(drop, rng, memory)
     times, errors = [0], [(_rmse(U, V, train), _rmse(U, V, test))]
     for epoch in range(epochs):
         order = torch.from_numpy(rng.permutation(n)).to(U.device)
         shuffled = [a[order] for a in train]
         for part in zip(*(a.split(batch) for a in shuffled), strict=True):
-            _step_(U, V, *part, draw(len(part[0])), 1 / (1 - p), step_size, work)
+            _step_(U, V, *part, draw(len(part[0])), 1 / (1 - drop), step_size, work)
         if (epoch + 1) % every == 0 or epoch + 1 == epochs:
             times.append(epoch + 1)
             errors.append((_rmse(U, V, train), _rmse(U, V, test)))
-    return Training(U, V, np.array(times), *np.array(errors).T)
+    return CompletionTraining(U, V, np.array(times), *np.array(errors).T)
 
 
 def _step_(U, V, row, column, value, kept, scale, step_size, work):

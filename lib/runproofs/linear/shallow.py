@@ -1,6 +1,6 @@
 """Dropout in shallow linear networks: objectives, gradients and closed-form global minima.
 
-The untied problem, (2.6) of the thesis, and the tied one, (2.4), which is its restriction to V = U:
+The untied problem, (2.6) of the thesis, and the tied one, (2.4), its restriction to V = U, are::
 
     F(U, V) = ||M - U V^T||_F^2 + lam sum_i ||u_i||^2 ||v_i||^2,    f(U) = F(U, U),
 
@@ -23,16 +23,40 @@ from runproofs.masks import all_masks
 
 
 def objective(U, V, M, lam, C=None):
-    """Dropout objective F(U, V), or that for inputs with second moment C.
+    """Dropout objective of the untied problem.
 
-    U: (..., d2, r), V: (..., d0, r), any leading batch axes. M: (d2, d0). lam: at least 0.
-    C: None for the identity, or symmetric positive semidefinite (d0, d0). Returns the batch shape:
-    ||(M - U V^T) C^{1/2}||_F^2 + lam sum_i ||u_i||^2 v_i^T C v_i.
-    Raises ValueError for bad arguments; of a C that is not positive semidefinite if any of the
-    squares that it should give is negative, since to look further would cost O(d0^3).
-    Cost: O(d2 d0 r) a pair, O((d2 + r) d0^2) more with C.
-    Source: thesis, (2.2), Problem (2.6), Lemma 2.
+    ``||(M - U V^T) C^{1/2}||_F^2 + lam sum_i ||u_i||^2 v_i^T C v_i``.
 
+    Parameters
+    ----------
+    U : (..., d2, r) array_like
+        Output weights, a column u_i for each hidden unit, with any leading batch axes.
+    V : (..., d0, r) array_like
+        Input weights, a column v_i for each hidden unit.
+    M : (d2, d0) array_like
+        Matrix to approximate.
+    lam : float
+        Strength of the penalty, at least 0.
+    C : (d0, d0) array_like, optional
+        Second moment of the inputs, symmetric positive semidefinite; the identity by default.
+
+    Returns
+    -------
+    (...) ndarray
+        The objective of each pair.
+
+    Notes
+    -----
+    Cost: ``O(d2 d0 r)`` a pair, ``O((d2 + r) d0^2)`` more with C. A C that is not positive
+    semidefinite is refused if it gives one of the vectors here a negative square: to look further
+    would cost ``O(d0^3)``.
+
+    References
+    ----------
+    :claim:`thesis/equation-2.2`, :claim:`thesis/equation-2.6`, :claim:`thesis/lemma-2`
+
+    Examples
+    --------
     >>> float(objective([[1.0]], [[2.0]], [[3.0]], 0.5))  # (3 - 2)^2 + 0.5 * 1 * 4
     3.0
     """
@@ -42,24 +66,75 @@ def objective(U, V, M, lam, C=None):
 
 
 def closed_form_objective(U, V, M, lam, C=None):
-    """`objective` without the checks, for loops: float64 arrays of the right shapes only."""
+    """`objective` without the checks, for loops.
+
+    Parameters
+    ----------
+    U : (..., d2, r) ndarray
+        Output weights, float64.
+    V : (..., d0, r) ndarray
+        Input weights, float64.
+    M : (d2, d0) ndarray
+        Matrix to approximate, float64.
+    lam : float
+        Strength of the penalty, at least 0.
+    C : (d0, d0) ndarray or None, optional
+        Second moment of the inputs; None stands for the identity.
+
+    Returns
+    -------
+    (...) ndarray
+        The objective of each pair.
+
+    Notes
+    -----
+    Nothing is checked, but that C gives no vector a negative square.
+    """
     return _squared_lengths(M - U @ V.mT, C).sum(-1) + _regularizer(U, V, lam, C)
 
 
-def objective_by_enumeration(U, V, X, Y, theta):
-    """Expected dropout loss E ||y - (1/theta) U diag(b) V^T x||^2, over all masks and samples.
+def objective_by_enumeration(U, V, X, Y, *, keep):
+    """Expected dropout loss over all masks and samples, mask by mask.
 
-    U: (d2, r), V: (d0, r), r at most 20. X: (n, d0), Y: (n, d2), equally likely pairs (x, y).
-    theta: in (0, 1]. Returns a number. Raises ValueError for bad arguments.
-    Cost: O(2^r n r d2), and the memory of all masks. Source: thesis, (2.1).
+    ``E ||y - (1/theta) U diag(b) V^T x||^2``.
+
+    Parameters
+    ----------
+    U : (d2, r) array_like
+        Output weights of r hidden units, at most 20.
+    V : (d0, r) array_like
+        Input weights.
+    X : (n, d0) array_like
+        Inputs x, one a row, equally likely.
+    Y : (n, d2) array_like
+        Targets y of the inputs.
+    keep : float
+        Probability theta of keeping a unit, in (0, 1].
+
+    Returns
+    -------
+    float
+        The expected loss.
+
+    See Also
+    --------
+    objective : The same in closed form, but for a constant of the data.
+
+    Notes
+    -----
+    Cost: ``O(2^r n r d2)``, and the memory of all masks.
+
+    References
+    ----------
+    :claim:`thesis/equation-2.1`
     """
     U, V = (arguments.matrix(name, A, exact=True) for name, A in (("U", U), ("V", V)))
     U, V = arguments.factors(U, V, exact=True)
     X = arguments.matrix("X", X, columns=len(V), exact=True)
     Y = arguments.matrix("Y", Y, rows=len(X), columns=len(U), exact=True)
-    theta = arguments.keep_probability(theta, exact=U.dtype == object)
-    b, probabilities = all_masks(U.shape[1], theta)
-    hidden = X @ V / theta
+    keep = arguments.keep_probability(keep, exact=U.dtype == object)
+    b, probabilities = all_masks(U.shape[1], keep=keep)
+    hidden = X @ V / keep
     chunk = max(1, 2**16 // hidden.size)  # masks at once, so that a product stays in the cache
     total = 0
     for start in range(0, len(b), chunk):
@@ -71,11 +146,34 @@ def objective_by_enumeration(U, V, X, Y, theta):
 
 
 def regularizer(U, V, lam, C=None):
-    """Explicit regularizer of dropout, lam sum_i ||u_i||^2 v_i^T C v_i.
+    """Explicit regularizer of dropout, ``lam sum_i ||u_i||^2 v_i^T C v_i``.
 
-    Arguments and errors as in `objective`. Returns the batch shape.
-    Cost: O((d2 + d0) r) a pair, O(d0^2 r) more with C. Source: thesis, (2.2) and Lemma 2.
+    Parameters
+    ----------
+    U : (..., d2, r) array_like
+        Output weights, a column u_i for each hidden unit, with any leading batch axes.
+    V : (..., d0, r) array_like
+        Input weights, a column v_i for each hidden unit.
+    lam : float
+        Strength of the penalty, at least 0.
+    C : (d0, d0) array_like, optional
+        Second moment of the inputs, symmetric positive semidefinite; the identity by default.
 
+    Returns
+    -------
+    (...) ndarray
+        The regularizer of each pair.
+
+    Notes
+    -----
+    Cost: ``O((d2 + d0) r)`` a pair, ``O(d0^2 r)`` more with C.
+
+    References
+    ----------
+    :claim:`thesis/equation-2.2`, :claim:`thesis/lemma-2`
+
+    Examples
+    --------
     >>> float(regularizer([[1, 2]], [[3, 4]], 0.5))  # 0.5 * (1 * 9 + 4 * 16)
     36.5
     """
@@ -85,11 +183,28 @@ def regularizer(U, V, lam, C=None):
 
 
 def path_norm(U, V):
-    """l2 path norm psi_2 = (sum_i ||u_i||^2 ||v_i||^2)^{1/2}: root of the sum over paths of w^2.
+    """The l2 path norm: root of the sum, over all paths, of the squared product of weights.
 
-    U: (..., d2, r), V: (..., d0, r), of any scale. Returns the batch shape. Raises ValueError for
-    bad arguments. Cost: O((d2 + d0) r) a pair. Source: thesis, (2.3).
+    ``psi_2 = (sum_i ||u_i||^2 ||v_i||^2)^{1/2}``, without overflow at any scale.
 
+    Parameters
+    ----------
+    U : (..., d2, r) array_like
+        Output weights, a column u_i for each hidden unit, with any leading batch axes.
+    V : (..., d0, r) array_like
+        Input weights, a column v_i for each hidden unit.
+
+    Returns
+    -------
+    (...) ndarray
+        The path norm of each pair.
+
+    References
+    ----------
+    :claim:`thesis/equation-2.3`
+
+    Examples
+    --------
     >>> float(path_norm([[3e200, 4e-200]], [[1e-200, 1e200]]))
     5.0
     """
@@ -97,18 +212,59 @@ def path_norm(U, V):
 
 
 def gradient(U, V, M, lam):
-    """Gradient of the untied objective F.
+    """Gradient of the untied objective, for inputs of second moment I.
 
-    Arguments as in `objective`. Returns (gU, gV), shaped like U and V.
-    Raises ValueError for bad arguments. Cost: O(d2 d0 r) a pair.
+    Parameters
+    ----------
+    U : (..., d2, r) array_like
+        Output weights, a column u_i for each hidden unit, with any leading batch axes.
+    V : (..., d0, r) array_like
+        Input weights, a column v_i for each hidden unit.
+    M : (d2, d0) array_like
+        Matrix to approximate.
+    lam : float
+        Strength of the penalty, at least 0.
+
+    Returns
+    -------
+    gU : (..., d2, r) ndarray
+        Gradient in U.
+    gV : (..., d0, r) ndarray
+        Gradient in V.
+
+    Notes
+    -----
+    Cost: ``O(d2 d0 r)`` a pair.
     """
     return value_and_gradient(*_problem(U, V, M, lam))[1:]
 
 
 def value_and_gradient(U, V, M, lam):
-    """F, gU and gV at once and without the checks, for loops: float64 arrays (..., d, r) only.
+    """The untied objective and its gradient at once and without the checks, for loops.
 
-    Cost: O(d2 d0 r) a pair, three products.
+    Parameters
+    ----------
+    U : (..., d2, r) ndarray
+        Output weights, float64.
+    V : (..., d0, r) ndarray
+        Input weights, float64.
+    M : (d2, d0) ndarray
+        Matrix to approximate, float64.
+    lam : float
+        Strength of the penalty, at least 0.
+
+    Returns
+    -------
+    value : (...) ndarray
+        The objective of each pair.
+    gU : (..., d2, r) ndarray
+        Gradient in U.
+    gV : (..., d0, r) ndarray
+        Gradient in V.
+
+    Notes
+    -----
+    Cost: three products of matrices. Nothing is checked.
     """
     residual = M - U @ V.mT
     u, v = ((X * X).sum(-2, keepdims=True) for X in (U, V))
@@ -117,29 +273,84 @@ def value_and_gradient(U, V, M, lam):
 
 
 def tied_objective(U, M, lam):
-    """Tied dropout objective f(U) = ||M - U U^T||_F^2 + lam sum_i ||u_i||^4.
+    """Tied dropout objective, ``||M - U U^T||_F^2 + lam sum_i ||u_i||^4``.
 
-    U: (..., d, r). M: (d, d), not necessarily symmetric. lam: at least 0. Returns the batch shape.
-    Raises ValueError for bad arguments. Cost: O(d^2 r) a matrix. Source: thesis, Problem (2.4).
+    Parameters
+    ----------
+    U : (..., d, r) array_like
+        Weights, a column u_i for each hidden unit, with any leading batch axes.
+    M : (d, d) array_like
+        Matrix to approximate, not necessarily symmetric.
+    lam : float
+        Strength of the penalty, at least 0.
+
+    Returns
+    -------
+    (...) ndarray
+        The objective of each matrix.
+
+    Notes
+    -----
+    Cost: ``O(d^2 r)`` a matrix.
+
+    References
+    ----------
+    :claim:`thesis/equation-2.4`
     """
     return objective(U, U, arguments.matrix("M", M, square=True), lam)
 
 
 def tied_gradient(U, M, lam):
-    """Gradient of the tied objective, shaped like U; M enters through its symmetric part.
+    """Gradient of the tied objective.
 
-    Arguments as in `tied_objective`. Raises ValueError for bad arguments. Cost: O(d^2 r) a matrix.
-    Source: thesis, Section 2.5.3 (printed there for symmetric M).
+    Parameters
+    ----------
+    U : (..., d, r) array_like
+        Weights, a column u_i for each hidden unit, with any leading batch axes.
+    M : (d, d) array_like
+        Matrix to approximate, which enters through its symmetric part.
+    lam : float
+        Strength of the penalty, at least 0.
+
+    Returns
+    -------
+    (..., d, r) ndarray
+        Gradient in U.
+
+    Notes
+    -----
+    Cost: ``O(d^2 r)`` a matrix.
+
+    References
+    ----------
+    :claim:`thesis/gradient-section-2.5.3`, printed there for symmetric M
     """
     return 2 * gradient(U, U, _symmetric_part(M), lam)[0]
 
 
 def balance(U, V):
-    """Rescale the columns, (U D, V D^{-1}) with D > 0 diagonal, so that all ||u_i|| = ||v_i||.
+    """Rescale the columns so that ``||u_i|| = ||v_i||``: product, regularizer and objective stay.
 
-    U: (..., d2, r), V: (..., d0, r), of any scale. Returns the new pair: product, regularizer and
-    objective stay. Of a column that is zero in one factor only, the other half is scaled to
-    length 1. Raises ValueError for bad arguments. Cost: O((d2 + d0) r). Source: thesis, Remark 2.
+    ``(U D, V D^{-1})`` with a diagonal D > 0, at any scale of the factors. Of a column that is zero
+    in one factor only, the other half is scaled to length 1.
+
+    Parameters
+    ----------
+    U : (..., d2, r) array_like
+        Output weights, a column u_i for each hidden unit, with any leading batch axes.
+    V : (..., d0, r) array_like
+        Input weights, a column v_i for each hidden unit.
+
+    Returns
+    -------
+    U : (..., d2, r) ndarray
+        Balanced output weights.
+    V : (..., d0, r) ndarray
+        Balanced input weights.
+
+    References
+    ----------
+    :claim:`thesis/remark-2`
     """
     U, V = arguments.factors(U, V)
     u, v = (column_norms(X)[..., None, :] for X in (U, V))
@@ -152,7 +363,21 @@ def balance(U, V):
 
 
 class OptimalSpectrum(NamedTuple):
-    """Optimal singular values of U V^T; see `optimal_spectrum`."""
+    """Singular values of the optimal product U V^T; see `optimal_spectrum`.
+
+    Attributes
+    ----------
+    rank : int
+        Number rho of positive singular values.
+    kappa : (m,) ndarray
+        Running means of the sorted sigma.
+    threshold : float
+        ``alpha = lam rho kappa_rho / (r + lam rho)``, in the units of sigma.
+    spectrum : (m,) ndarray
+        Singular values of the optimal product, non-increasing.
+    value : float
+        The minimum, ``lam (rho kappa_rho)^2 / (r + lam rho) + sum_{i > rho} sigma_i^2``.
+    """
 
     rank: int
     kappa: np.ndarray
@@ -162,19 +387,33 @@ class OptimalSpectrum(NamedTuple):
 
 
 def optimal_spectrum(sigma, r, lam):
-    """Singular values of the global minimizers' product, and the minimum of Problem (2.6).
+    """Singular values of the global minimizers' product, and the minimum of the untied problem.
 
-    sigma: (m,) singular values of M, at least 0, in any order. r: hidden units, at least 1.
-    lam: at least 0. Returns an OptimalSpectrum of
-      rank       rho, the number of units of rank that the minimizers keep,
-      kappa      (m,) running means of the sorted sigma,
-      threshold  alpha = lam rho kappa_rho / (r + lam rho), in the units of sigma,
-      spectrum   (m,) singular values of the optimal product, non-increasing,
-      value      the minimum, lam (rho kappa_rho)^2 / (r + lam rho) + sum_{i > rho} sigma_i^2.
-    Raises ValueError for bad arguments. Cost: O(m log m), the sorting. Source: thesis, Theorems 3
-    and 6, in a form without cancellation: every lam gives its rank, and a spectrum right to the
-    last digits.
+    Parameters
+    ----------
+    sigma : (m,) array_like
+        Singular values of M, at least 0, in any order.
+    r : int
+        Number of hidden units, at least 1.
+    lam : float
+        Strength of the penalty, at least 0.
 
+    Returns
+    -------
+    OptimalSpectrum
+        Rank, running means, threshold, singular values and minimum.
+
+    Notes
+    -----
+    Cost: ``O(m log m)``, the sorting. The form is one without cancellation: every lam gives its
+    rank, and a spectrum right to the last digits.
+
+    References
+    ----------
+    :claim:`thesis/theorem-3`, :claim:`thesis/theorem-6`
+
+    Examples
+    --------
     >>> optimum = optimal_spectrum([3, 2], r=1, lam=1)
     >>> optimum.rank, optimum.threshold, optimum.spectrum.tolist(), optimum.value
     (1, 1.5, [1.5, 0.0], 8.5)
@@ -191,13 +430,10 @@ def optimal_spectrum(sigma, r, lam):
 
 
 def _positive_part(sigma, mu):
-    """The positive x = sigma - alpha with alpha = mu sum(x), and alpha.
-
-    sigma: (m,), at least 0, non-increasing. mu: lam / r. Returns x, shorter than sigma where others
-    are 0, and alpha. Nothing is checked. Cost: O(m). Source: thesis, (2.13) and (2.19), where
-    sigma_j > lam j kappa_j / (r + lam j) means sigma_j > mu sum_{i < j} (sigma_i - sigma_j), which
-    holds on a prefix and has no difference of large numbers that nearly agree.
-    """
+    """The positive x = sigma - alpha with alpha = mu sum(x), and alpha; sigma does not increase."""
+    # In (2.13) and (2.19) of the thesis, with mu = lam / r, sigma_j > lam j kappa_j / (r + lam j).
+    # That is sigma_j > mu sum_{i < j} (sigma_i - sigma_j), which holds on a prefix and has no
+    # difference of large numbers that nearly agree.
     gaps = np.append(0.0, np.cumsum(np.arange(1, sigma.size) * (sigma[:-1] - sigma[1:])))
     with np.errstate(over="ignore"):  # infinity is no less than any sigma
         rank = int(np.count_nonzero(sigma > mu * gaps))
@@ -211,10 +447,36 @@ def _positive_part(sigma, mu):
 def spectrum_by_nnls(sigma, r, lam):
     """The same singular values and minimum by a standard solver, which knows no threshold.
 
-    Minimizes sum_{i <= r} (sigma_i - x_i)^2 + (lam / r) (sum_i x_i)^2 over x >= 0: non-negative
-    least squares with one row more. Arguments as in `optimal_spectrum`; the sigma are sorted first.
-    Returns x (m,), zero beyond r, and the minimum, to which sum_{i > r} sigma_i^2 is added.
-    Raises ValueError for bad arguments. Cost: about O(m^3). Source: thesis, (2.13) and (2.16).
+    Minimizes ``sum_{i <= r} (sigma_i - x_i)^2 + (lam / r) (sum_i x_i)^2`` over x >= 0, as
+    non-negative least squares with one row more.
+
+    Parameters
+    ----------
+    sigma : (m,) array_like
+        Singular values of M, at least 0, in any order.
+    r : int
+        Number of hidden units, at least 1.
+    lam : float
+        Strength of the penalty, at least 0.
+
+    Returns
+    -------
+    x : (m,) ndarray
+        Singular values of the optimal product, for the sorted sigma; zero beyond r.
+    value : float
+        The minimum, with ``sum_{i > r} sigma_i^2``.
+
+    See Also
+    --------
+    optimal_spectrum : The closed form.
+
+    Notes
+    -----
+    Cost: about ``O(m^3)``.
+
+    References
+    ----------
+    :claim:`thesis/equation-2.13`, :claim:`thesis/equation-2.16`
     """
     r = arguments.positive_integer("r", r)
     lam = arguments.number("lam", lam, least=0)
@@ -226,35 +488,91 @@ def spectrum_by_nnls(sigma, r, lam):
 
 
 def optimal_product(M, r, lam):
-    """Product U V^T of the global minimizers of Problem (2.6): S_alpha(M_r).
+    """Product U V^T of the global minimizers of the untied problem, ``S_alpha(M_r)``.
 
-    M: (d2, d0). r: at least 1. lam: at least 0. Returns (d2, d0), unique up to the choice of the
-    best rank-r approximation M_r. Raises ValueError for bad arguments. Cost: one SVD.
-    Source: thesis, Theorem 6, with the truncation to rank r that its proof needs.
+    Parameters
+    ----------
+    M : (d2, d0) array_like
+        Matrix to approximate.
+    r : int
+        Number of hidden units, at least 1.
+    lam : float
+        Strength of the penalty, at least 0.
+
+    Returns
+    -------
+    (d2, d0) ndarray
+        The product, unique up to the choice of the best rank-r approximation M_r.
+
+    Notes
+    -----
+    Cost: one SVD.
+
+    References
+    ----------
+    :claim:`thesis/theorem-6`, with the truncation to rank r that its proof needs
     """
     W, x, Y = _optimal_triple(M, r, lam)
     return (W * x) @ Y.T
 
 
 def optimal_factors(M, r, lam):
-    """A global minimum (U, V) of Problem (2.6), equalized, by one SVD and one rotation.
+    """Equalized global minimum of the untied problem, by one SVD and one rotation.
 
-    M: (d2, d0). r: at least 1, above or below any dimension. lam: at least 0.
-    Returns U (d2, r), V (d0, r) with ||u_i||^2 = ||v_i||^2 = ||U V^T||_* / r for every i.
-    Raises ValueError for bad arguments. Cost: one SVD and O((d2 + d0) r^2).
-    Source: thesis, Algorithm 3, with r as an input, r + lam j in its rules, truncation to rank r
-    and padding to r columns.
+    ``||u_i||^2 = ||v_i||^2 = ||U V^T||_* / r`` for every i.
+
+    Parameters
+    ----------
+    M : (d2, d0) array_like
+        Matrix to approximate.
+    r : int
+        Number of hidden units, at least 1, above or below any dimension.
+    lam : float
+        Strength of the penalty, at least 0.
+
+    Returns
+    -------
+    U : (d2, r) ndarray
+        Output weights.
+    V : (d0, r) ndarray
+        Input weights.
+
+    Notes
+    -----
+    Cost: one SVD and ``O((d2 + d0) r^2)``.
+
+    References
+    ----------
+    :claim:`thesis/algorithm-3`, with r as an input, r + lam j in its rules, truncation to rank r
+    and padding to r columns
     """
     return equalized_factors(*_optimal_triple(M, r, lam), r)
 
 
 def optimal_autoencoder(M, r, lam):
-    """A global minimum U of the tied Problem (2.4), equalized, for any square M.
+    """Equalized global minimum of the tied problem, for any square M.
 
-    M: (d, d); only the positive part of its symmetric part matters. r: at least 1. lam: at least 0.
-    Returns U (d, r). Raises ValueError for bad arguments.
-    Cost: one eigendecomposition and O(d r^2).
-    Source: thesis, Theorem 3, with the truncation to rank r.
+    Parameters
+    ----------
+    M : (d, d) array_like
+        Matrix to approximate; only the positive part of its symmetric part matters.
+    r : int
+        Number of hidden units, at least 1.
+    lam : float
+        Strength of the penalty, at least 0.
+
+    Returns
+    -------
+    (d, r) ndarray
+        Weights U.
+
+    Notes
+    -----
+    Cost: one eigendecomposition and ``O(d r^2)``.
+
+    References
+    ----------
+    :claim:`thesis/theorem-3`, with the truncation to rank r
     """
     mu, W = np.linalg.eigh(_symmetric_part(M))
     mu, W = mu[::-1], W[:, ::-1]
@@ -264,12 +582,33 @@ def optimal_autoencoder(M, r, lam):
 
 
 def equalized_factors(W, x, Y, r):
-    """Factors of W diag(x) Y^T with exactly r columns, all of the same norm in both.
+    """Factors of ``W diag(x) Y^T`` with exactly r columns, all of the same norm in both.
 
-    W: (d2, k) and Y: (d0, k) with orthonormal columns. x: (k,), at least 0, k <= r. r: at least 1.
-    Returns U (d2, r), V (d0, r) with U V^T = W diag(x) Y^T and ||u_i||^2 = ||v_i||^2 = sum(x) / r.
-    Nothing is checked. Cost: O((d2 + d0) r^2).
-    Source: thesis, Theorem 4; zero columns up to r before the rotation are what its proof needs.
+    Parameters
+    ----------
+    W : (d2, k) ndarray
+        Orthonormal columns.
+    x : (k,) ndarray
+        Singular values, at least 0; k <= r.
+    Y : (d0, k) ndarray
+        Orthonormal columns.
+    r : int
+        Number of columns of the factors, at least 1.
+
+    Returns
+    -------
+    U : (d2, r) ndarray
+        Left factor, with ``||u_i||^2 = sum(x) / r``.
+    V : (d0, r) ndarray
+        Right factor, with ``||v_i||^2 = sum(x) / r``.
+
+    Notes
+    -----
+    Cost: ``O((d2 + d0) r^2)``. Nothing is checked.
+
+    References
+    ----------
+    :claim:`thesis/theorem-4`; zero columns up to r before the rotation are what its proof needs
     """
     U, V = np.zeros((len(W), r)), np.zeros((len(Y), r))
     U[:, : len(x)], V[:, : len(x)] = W * np.sqrt(x), Y * np.sqrt(x)
@@ -281,10 +620,30 @@ def equalized_factors(W, x, Y, r):
 
 
 def optimal_product_as_printed(M, r, lam):
-    """S_alpha(M) as Theorems 3 and 6 of the thesis print it: without truncation to rank r.
+    """``S_alpha(M)``, as the thesis prints the optimal product: without truncation to rank r.
 
-    Arguments, errors and cost as `optimal_product`. Returns (d2, d0), which has rank above r, and
-    so is no product of factors with r columns, when rho = r and sigma_{r+1} > alpha.
+    Parameters
+    ----------
+    M : (d2, d0) array_like
+        Matrix to approximate.
+    r : int
+        Number of hidden units, at least 1.
+    lam : float
+        Strength of the penalty, at least 0.
+
+    Returns
+    -------
+    (d2, d0) ndarray
+        Of rank above r, and so no product of factors with r columns, when rho = r and
+        ``sigma_{r+1} > alpha``.
+
+    Notes
+    -----
+    Cost: two SVDs.
+
+    References
+    ----------
+    :claim:`thesis/theorem-3`, :claim:`thesis/theorem-6`
     """
     M = arguments.matrix("M", M)
     sigma = np.linalg.svd(M, compute_uv=False)
@@ -294,8 +653,27 @@ def optimal_product_as_printed(M, r, lam):
 def factorize_as_printed(M, lam):
     """Algorithm 3 as the thesis prints it: r := rank(M), and 1 + lam j for r + lam j.
 
-    M: (d2, d0), not zero. lam: at least 0. Returns (U, V) with rho columns each, those of a compact
-    SVD. Raises ValueError for bad arguments. Cost: as `optimal_factors`.
+    Parameters
+    ----------
+    M : (d2, d0) array_like
+        Matrix to approximate, not zero.
+    lam : float
+        Strength of the penalty, at least 0.
+
+    Returns
+    -------
+    U : (d2, rho) ndarray
+        Output weights.
+    V : (d0, rho) ndarray
+        Input weights.
+
+    Notes
+    -----
+    Cost: one SVD and ``O((d2 + d0) rho^2)``.
+
+    References
+    ----------
+    :claim:`thesis/algorithm-3`
     """
     M = arguments.matrix("M", M)
     lam = arguments.number("lam", lam, least=0)

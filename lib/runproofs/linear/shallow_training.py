@@ -27,15 +27,15 @@ def _sample_masks(shape, theta, generator, dtype=torch.float64):
     return (torch.rand(shape, generator=generator, device=generator.device) < theta).to(dtype)
 
 
-def sgd_step(U, V, x, y, mask, theta, step_size):
+def sgd_step(U, V, x, y, mask, step_size, *, keep):
     """One step of Algorithm 1, -(step_size theta / 2) times the gradient of the sampled loss.
 
     Tensors or arrays with any leading batch axes (runs): U (..., d2, r), V (..., d0, r),
-    x (..., d0), y (..., d2), mask (..., r). theta: in (0, 1]. step_size: larger than 0. Returns new
+    x (..., d0), y (..., d2), mask (..., r). keep: in (0, 1]. step_size: larger than 0. Returns new
     tensors (U, V), of the dtype of U. Raises ValueError for bad arguments.
     Cost: O((d2 + d0) r) a run. Source: thesis, Algorithm 1.
     """
-    theta = arguments.keep_probability(theta)
+    keep = arguments.keep_probability(keep)
     step_size = arguments.number("step_size", step_size, above=0)
     U = torch.as_tensor(U)
     V, x, y, mask = (torch.as_tensor(t, dtype=U.dtype, device=U.device) for t in (V, x, y, mask))
@@ -46,7 +46,7 @@ def sgd_step(U, V, x, y, mask, theta, step_size):
             raise ValueError(f"{name} must be {(*batch, size)}, but its shape is {tuple(t.shape)}.")
     new_U, new_V = (t.clone().reshape(-1, *t.shape[-2:]) for t in (U, V))
     x, y, mask = (t.reshape(-1, 1, t.shape[-1]) for t in (x, y, mask))
-    _sgd_step_(new_U, new_V, x, y, mask, theta, step_size)
+    _sgd_step_(new_U, new_V, x, y, mask, keep, step_size)
     return new_U.reshape(U.shape), new_V.reshape(V.shape)
 
 
@@ -63,7 +63,7 @@ def _sgd_step_(U, V, x, y, mask, theta, step_size):
     V.addcmul_(x.mT, back, value=-step_size)
 
 
-class Training(NamedTuple):
+class LinearTraining(NamedTuple):
     """What `train_linear` returns."""
 
     U: torch.Tensor  # (runs, d2, r), final
@@ -74,21 +74,21 @@ class Training(NamedTuple):
 
 @torch.no_grad()
 def train_linear(
-    M, theta, U, V, *, steps, step_size, generator, inputs=None, every=None, observe=None
+    M, U, V, *, keep, steps, step_size, generator, inputs=None, every=None, observe=None
 ):
     """Algorithm 1 on samples y = M x: SGD with dropout, in many independent runs at once.
 
-    M: (d2, d0). theta: in (0, 1]. U: (runs, d2, r), V: (runs, d0, r), torch tensors whose dtype and
+    M: (d2, d0). keep: in (0, 1]. U: (runs, d2, r), V: (runs, d0, r), torch tensors whose dtype and
     device decide the arithmetic; they are not changed. steps: at least 1. step_size: a number
     larger than 0, or a function of t = 0, ..., steps - 1, at least 0. generator: torch.Generator on
     the device of U, which determines the result. inputs: None for x ~ N(0, I), or (n, d0), whose
     rows are drawn with replacement. observe: called as observe(U, V) before the first step, after
     each `every` steps (or after the numbers of steps that `every` lists), and after the last;
     returns a dict of arrays or CPU tensors. A run that diverges ends in infinities or NaN.
-    Returns a `Training`. Raises ValueError for bad arguments.
+    Returns a `LinearTraining`. Raises ValueError for bad arguments.
     Cost: O((d2 + d0) r + d2 d0) a step and run. Source: thesis, Algorithm 1.
     """
-    theta = arguments.keep_probability(theta)
+    keep = arguments.keep_probability(keep)
     steps = arguments.positive_integer("steps", steps)
     step_size = _step_sizes(step_size)
     record = Recorder(observe, every, steps)
@@ -102,11 +102,11 @@ def train_linear(
 
     U, V = U.clone(), V.clone()
     record(0, U, V)
-    draws = _draws(M, theta, U, steps, generator, inputs)
+    draws = _draws(M, keep, U, steps, generator, inputs)
     for t, (x, y, mask) in enumerate(draws):
-        _sgd_step_(U, V, x, y, mask, theta, step_size(t))
+        _sgd_step_(U, V, x, y, mask, keep, step_size(t))
         record(t + 1, U, V)
-    return Training(U, V, *record.results())
+    return LinearTraining(U, V, *record.results())
 
 
 def _draws(M, theta, U, steps, generator, inputs=None, chunk=64):

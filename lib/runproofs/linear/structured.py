@@ -23,13 +23,13 @@ def soft_threshold(X, t):
     return X - np.clip(X, -t, t)
 
 
-def objective(Y, U, V, lam, lam_1=0):
+def objective(U, V, Y, lam, lam_1=0):
     """||Y - U V^T||_F^2 + sum_i ||u_i||_2 (lam ||v_i||_2 + lam_1 ||v_i||_1).
 
     Y: (m, n), one sample a column. U: (m, r), one atom a column. V: (n, r), the codes. lam, lam_1:
     at least 0. Raises ValueError otherwise. Cost: O(mnr).
 
-    >>> float(objective([[2.0, 0.0]], [[1.0]], [[1.0], [0.0]], 1, 0.5))
+    >>> float(objective([[1.0]], [[1.0], [0.0]], [[2.0, 0.0]], 1, 0.5))
     2.5
     """
     Y, U, V, lam = _problem(Y, U, V, lam)

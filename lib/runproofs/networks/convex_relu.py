@@ -16,14 +16,14 @@ from runproofs import _arguments as arguments
 from runproofs.networks import _arrangement
 
 
-class Polar(NamedTuple):
+class PlanarPolar(NamedTuple):
     """The largest ||R^T [Xu]_+|| over ||u|| = 1, and a u (2,) that attains it."""
 
     value: float
     u: np.ndarray
 
 
-class Step(NamedTuple):
+class MetaStep(NamedTuple):
     """A network of the meta-algorithm after its local descent, and what the polar says of it."""
 
     U: np.ndarray  # (r, 2)
@@ -39,7 +39,7 @@ class Step(NamedTuple):
 
 
 def planar_polar(X, R):
-    """The `Polar` of ReLU units on the inputs X (N, 2) for the residuals R (N, d).
+    """The `PlanarPolar` of ReLU units on the inputs X (N, 2) for the residuals R (N, d).
 
     Raises ValueError for bad arguments. Cost: O(N log N + N d), one sort and cumulative sums.
     Source: Theorem H.C of the book's companion on homogeneous networks.
@@ -51,12 +51,12 @@ def planar_polar(X, R):
     return _polar(_arrangement.as_complex(X), arguments.matrix("R", R, rows=len(X)))
 
 
-def objective(X, Y, lam, U, V):
+def objective(U, V, X, Y, lam):
     """f(U, V) for units U (r, 2) with outputs V (r, d); r may be 0.
 
     Raises ValueError for bad arguments.
 
-    >>> objective([[1, 0], [0, 1]], [[1], [-1]], 0.1, [[0.9, 0]], [[1]])
+    >>> objective([[0.9, 0]], [[1]], [[1, 0], [0, 1]], [[1], [-1]], 0.1)
     0.595
     """
     X, Y, lam = _problem(X, Y, lam)
@@ -71,7 +71,7 @@ def lower_bound(X, Y, lam, R):
     """A number that f is never below, from the residual R (N, d) of any network.
 
     By Theorem H.A it is s<R, Y> - s^2 ||R||^2 / 2 for every s >= 0 with s polar(R) <= lam; here s
-    is the best one. Returns the bound and the `Polar`. Raises ValueError for bad arguments.
+    is the best one. Returns the bound and the `PlanarPolar`. Raises ValueError for bad arguments.
     Cost: one polar.
 
     >>> bound, polar = lower_bound([[1, 0], [0, 1]], [[1], [-1]], 0.1, [[0.1], [-0.1]])
@@ -87,9 +87,9 @@ def lower_bound(X, Y, lam, R):
 def meta_algorithm(X, Y, lam, *, tol=1e-9, largest=None):
     """Local descent, exact polar, one more unit: until the gap is at most tol.
 
-    Returns the `Step`s, the first with no unit, then one for each unit that was added; the last one
-    is a global optimum up to its `gap`, which is its certificate. largest: the number of units at
-    which to stop earlier, or None. A tol below 1e-12 is likely to be out of reach of rounding. The
+    Returns the `MetaStep`s, the first with no unit, then one for each unit that was added; the last
+    one is a global optimum up to its `gap`, which is its certificate. largest: the number of units
+    at which to stop earlier, or None. A tol below 1e-12 is likely to be out of reach. The
     algorithm stops as well when f no longer decreases; the gap says where.
     Raises ValueError for bad arguments. Cost: O(N log N + N r d) a unit for the polar, and Newton
     steps of O(N r^2 + (r d)^3).
@@ -108,7 +108,7 @@ def meta_algorithm(X, Y, lam, *, tol=1e-9, largest=None):
         R = descent.residual()
         polar = _polar(x, R)
         best = max(best, _bound(Y, R, lam, polar.value))
-        steps.append(Step(*descent.factors(), descent.value(R), best, polar.value))
+        steps.append(MetaStep(*descent.factors(), descent.value(R), best, polar.value))
         stuck = len(steps) > 1 and steps[-1].value >= steps[-2].value * (1 - 1e-15)
         if steps[-1].gap <= tol or polar.value <= lam or stuck or len(steps[-1].U) >= largest:
             return steps
@@ -132,11 +132,11 @@ def _bound(Y, R, lam, polar):
 
 
 def _polar(x, R):
-    """`Polar` for inputs x (N,), complex numbers."""
+    """`PlanarPolar` for inputs x (N,), complex numbers."""
     alive = x != 0
     x, R = x[alive], R[alive]
     if not len(x):
-        return Polar(0.0, np.array([1.0, 0.0]))
+        return PlanarPolar(0.0, np.array([1.0, 0.0]))
     found = _arrangement.rays_of(x)
     a = _arrangement.sector_sums(found, R.T * x)  # (d, 2N): R^T [Xu]_+ = Re(conj(a) u)
     level, turn = (abs(a) ** 2).sum(0), (a**2).sum(0)
@@ -149,7 +149,7 @@ def _polar(x, R):
     u = np.stack(candidates)
     squares = (level + (turn.conj() * u**2).real) / 2
     best = np.unravel_index(squares.argmax(), squares.shape)
-    return Polar(float(np.sqrt(max(squares[best], 0))), _arrangement.as_points(u[best]))
+    return PlanarPolar(float(np.sqrt(max(squares[best], 0))), _arrangement.as_points(u[best]))
 
 
 class _Descent:

@@ -93,12 +93,12 @@ class Step(NamedTuple):
     margin: np.ndarray  # (...), y_t g_t(W_t)
 
 
-def algorithm_4(network, X, Y, q, *, step_size, rng, radius=inf, masses=None):
+def algorithm_4(network, X, Y, *, keep, step_size, rng, radius=inf, masses=None):
     """Algorithm 4, one-pass SGD with dropout: yields the steps t = 1, 2, ..., without end.
 
     Each step draws an example and a mask for each run, independently.
     network: the start, one or a batch. X: (n, d). Y: (n,), labels -1 and 1. masses: None for the
-    uniform law on the examples, or their probabilities. q: probability to keep a unit, in (0, 1].
+    uniform law on the examples, or their probabilities. keep: q, in (0, 1].
     step_size: larger than 0. rng: NumPy Generator, or a seed. radius: of the rows, infinite for no
     projection.
     Yields a `Step`, which holds W_t before its update; its arrays are not written to afterwards.
@@ -106,18 +106,18 @@ def algorithm_4(network, X, Y, q, *, step_size, rng, radius=inf, masses=None):
     Cost: O(m d) a step and run. Source: thesis, Algorithm 4.
 
     >>> rng = np.random.default_rng(0)
-    >>> steps = algorithm_4(start(50, 2, rng), *xor(), 0.5, step_size=LN_2, rng=rng)
+    >>> steps = algorithm_4(start(50, 2, rng), *xor(), keep=0.5, step_size=LN_2, rng=rng)
     >>> mistakes = [bool(next(steps).margin <= 0) for _ in range(400)]
     >>> sum(mistakes[:200]) > sum(mistakes[200:])
     True
     """
     X = arguments.matrix("X", X, columns=network.W.shape[-1])
     Y = arguments.signs("Y", arguments.points("Y", Y, len(X), axes=1))
-    q, rng = arguments.keep_probability(q, name="q"), arguments.generator(rng)
+    keep, rng = arguments.keep_probability(keep), arguments.generator(rng)
     step_size, radius = arguments.number("step_size", step_size, above=0), _radius(radius)
     if masses is not None:
         masses = arguments.probabilities("masses", masses, len(X))
-    return _steps(network, X, Y, q, step_size, rng, radius, masses)
+    return _steps(network, X, Y, keep, step_size, rng, radius, masses)
 
 
 def linearization(network, U, x, mask=1):

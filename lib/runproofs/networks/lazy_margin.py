@@ -79,10 +79,10 @@ def arcs(X):
     return Arcs(start[kept], length[kept] / (2 * np.pi), active[kept])
 
 
-def planar_margin(X, y, q=1.0):
+def planar_margin(X, y, *, keep=1.0):
     """The margin gamma(q) of labeled points in the plane, enclosed by a map psi and weights alpha.
 
-    X: (n, 2). y: (n,), labels -1 and 1. q: keep probability in (0, 1]. Returns a `PlanarMargin`;
+    X: (n, 2). y: (n,), labels -1 and 1. keep: keep probability in (0, 1]. Returns a `PlanarMargin`;
     both its bounds hold for the psi and alpha in it, to some roundings, and they are 1e-8 |x| or
     less apart, x the longest point (tried to n = 100). Where the margin is 0 so is psi. Raises
     ValueError for bad arguments. Cost: some 60 steps of Newton's method, O(n^3) each; 20 ms for 20
@@ -101,7 +101,7 @@ def planar_margin(X, y, q=1.0):
     """
     X = arguments.matrix("X", X, columns=2)
     y = _labels(y, len(X))
-    q = arguments.keep_probability(q, name="q")
+    keep = arguments.keep_probability(keep)
     found = arcs(X)
     scale = _largest(X)
     # pushes[k, :, i] = E[y_i x_i 1{z in arc k, z^T x_i > 0}] / scale
@@ -110,7 +110,7 @@ def planar_margin(X, y, q=1.0):
     upper = np.linalg.norm(pushes @ alpha, axis=1).sum()
     lower = np.einsum("kji,kj->i", pushes, psi).min()
     return PlanarMargin(
-        float(q * scale * lower), float(q * scale * upper), PlanarMap(found.start, psi), alpha
+        float(keep * scale * lower), float(keep * scale * upper), PlanarMap(found.start, psi), alpha
     )
 
 
@@ -134,10 +134,10 @@ def feature_kernel(X):
     return X @ X.T * supplements / (2 * np.pi)
 
 
-def kernel_margin(X, y, q=1.0):
+def kernel_margin(X, y, *, keep=1.0):
     """gamma_svm, the hard margin without bias for `feature_kernel`, times q, in any dimension.
 
-    X: (n, d). y: (n,), labels -1 and 1. q: keep probability in (0, 1]. Returns a `KernelMargin`;
+    X: (n, d). y: (n,), labels -1 and 1. keep: keep probability in (0, 1]. Returns a `KernelMargin`;
     lower is 0 if no plane is found that separates. Above 0.001 |x|, x the longest point, the bounds
     agree to 1e-8 |x|; a margin of 0 is enclosed to some 1e-7 |x|, the root of a rounding. Raises
     ValueError for bad arguments. Cost: O(n^2 d) for the kernel, O(n^3) or somewhat more for the
@@ -149,14 +149,14 @@ def kernel_margin(X, y, q=1.0):
     """
     X = arguments.matrix("X", X)
     y = _labels(y, len(X))
-    q = arguments.keep_probability(q, name="q")
+    keep = arguments.keep_probability(keep)
     scale = _largest(X)
     K = y[:, None] * feature_kernel(X / scale) * y
     values, W = np.linalg.eigh(K)
     root = np.sqrt(np.maximum(values, 0))[:, None] * W.T
     alpha, plane = _centre_path(root[None])
     upper, lower = np.linalg.norm(root @ alpha), (plane[0] @ root).min()
-    return KernelMargin(float(q * scale * lower), float(q * scale * upper), alpha)
+    return KernelMargin(float(keep * scale * lower), float(keep * scale * upper), alpha)
 
 
 def potential(alpha, X, y, z):

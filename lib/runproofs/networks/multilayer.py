@@ -72,19 +72,19 @@ class MultilayerNetwork:
 
     def __call__(self, x):
         """W(x) at x (..., K). Raises ValueError for bad arguments. Cost: O(weights) a point."""
-        return dropout_output(self, x, [1] * len(self.weights), Fraction(1))
+        return dropout_output(self, x, [1] * len(self.weights), keep=Fraction(1))
 
 
-def dropout_output(network, x, pattern, p):
+def dropout_output(network, x, pattern, *, keep):
     """The output D(W, x, R) of the network with one dropout pattern R, or with a batch of them.
 
     x: (..., K). pattern: d masks of zeros and ones, (..., K) for the inputs and (..., n_j) for each
-    hidden layer, or the number 1 where nothing is dropped. p: keep probability. All batch axes
+    hidden layer, or the number 1 where nothing is dropped. keep: keep probability. All batch axes
     broadcast; returns them. Raises ValueError for bad arguments. Cost: O(weights) a pattern.
     Source: Helmbold and Long, Section 2.
     """
     h = _numbers("x", x)
-    p = _keep_probability(network, h, p)
+    keep = _keep_probability(network, h, keep)
     if h.shape[-1:] != network.sizes[:1]:
         raise ValueError(f"x must have a last axis of length {network.sizes[0]}, not {h.shape}.")
     if len(pattern) != len(network.sizes):
@@ -101,44 +101,44 @@ def dropout_output(network, x, pattern, p):
                 f"pattern[{j}] must have a last axis of length {W.shape[-1]}, "
                 f"but its shape is {mask.shape}."
             )
-        h = (W @ (mask * h / p)[..., None])[..., 0] + b
+        h = (W @ (mask * h / keep)[..., None])[..., 0] + b
     return h[..., 0][()]
 
 
-def all_patterns(network, p):
+def all_patterns(network, *, keep):
     """All dropout patterns of a network, as `dropout_output` takes them, and their probabilities.
 
-    p: keep probability, a Fraction for exact probabilities. Returns d masks (2^N, n_j) and the
+    keep: keep probability, a Fraction for exact probabilities. Returns d masks (2^N, n_j) and the
     probabilities (2^N,), N the number of nodes that may be dropped. Raises ValueError for N > 20
     and for bad arguments. Cost: O(N 2^N).
     """
-    p = arguments.keep_probability(p, exact=True, name="p")
+    keep = arguments.keep_probability(keep, exact=True)
     droppable = sum(network.sizes)
     if droppable > 20:
         raise ValueError(
             f"network must have at most 20 inputs and hidden nodes to list all its patterns, "
             f"but it has {droppable}."
         )
-    listed, probabilities = masks.all_masks(droppable, p)
+    listed, probabilities = masks.all_masks(droppable, keep=keep)
     return np.split(listed, np.cumsum(network.sizes)[:-1], axis=1), probabilities
 
 
-def output_law(network, x, p):
+def output_law(network, x, *, keep):
     """The law of the output under dropout, pushed forward layer by layer.
 
-    x: (K,). p: keep probability. Returns a dictionary from the values of the output to their
+    x: (K,). keep: keep probability. Returns a dictionary from the values of the output to their
     probabilities, exact if network, x and p are. Partial sums that are equal are merged after each
     node, so that layers of equal nodes are cheap at any width. Raises ValueError for bad arguments.
     Cost of a layer: the distinct activations below it, times the distinct partial sums from one of
     them (2^n for n nodes below, n + 1 where they are all equal), times the weights of the layer.
 
     >>> network = MultilayerNetwork([[[1, 1], [1, 1]], [[1, 1]]])
-    >>> law = output_law(network, [1, -1], Fraction(1, 2))
+    >>> law = output_law(network, [1, -1], keep=Fraction(1, 2))
     >>> {int(value): str(law[value]) for value in sorted(law)}
     {0: '13/16', 4: '1/8', 8: '1/16'}
     """
     x = _numbers("x", x)
-    p = _keep_probability(network, x, p)
+    keep = _keep_probability(network, x, keep)
     if x.shape != network.sizes[:1]:
         raise ValueError(f"x must be a point of {network.sizes[0]} inputs, not {x.shape}.")
     law = {tuple(x): 1}
@@ -149,7 +149,7 @@ def output_law(network, x, p):
         for h, probability in law.items():
             if j:
                 h = [max(value, 0) for value in h]
-            for sums, chance in _sums(W, b, h, p).items():
+            for sums, chance in _sums(W, b, h, keep).items():
                 pushed[sums] += probability * chance
         law = pushed
     return {value: chance for (value,), chance in law.items()}
@@ -163,17 +163,17 @@ def half(x, y):
     return [(Fraction(1, 2), x, y), (Fraction(1, 2), 0 * np.asarray(x), 0)]
 
 
-def criterion(network, examples, p):
+def criterion(network, examples, *, keep):
     """The dropout criterion J_D: the mean of (D(W, x, R) - y)^2 over examples and patterns.
 
-    examples: triples (probability, x, y), x (K,). p: keep probability. Exact if all numbers are.
+    examples: triples (probability, x, y), x (K,). keep: keep probability. Exact if all numbers are.
     Raises ValueError for bad arguments. Cost: one `output_law` an example. Source: Helmbold and
     Long, (1).
     """
     return sum(
         weight * chance * (value - y) ** 2
         for weight, x, y in examples
-        for value, chance in output_law(network, x, p).items()
+        for value, chance in output_law(network, x, keep=keep).items()
     )
 
 
@@ -213,7 +213,7 @@ def _sums(W, b, h, p):
 
 def _keep_probability(network, x, p):
     """p, a Fraction only where all numbers are exact."""
-    p = arguments.keep_probability(p, exact=True, name="p")
+    p = arguments.keep_probability(p, exact=True)
     exact = x.dtype == network.weights[0].dtype == object
     return p if exact else float(p)
 

@@ -46,20 +46,20 @@ def regularizer(U, V, X, masses=None):
     return (flows(U, V, X, masses) ** 2).sum(-1)
 
 
-def objective(U, V, X, Y, p):
+def objective(U, V, X, Y, *, drop):
     """The dropout objective, closed form: mean ||y - f(x)||^2 + lambda R.
 
-    U: (..., d2, d1). V: (..., d0, d1). X: (n, d0). Y: (n, d2). p: in [0, 1), a number, or one for
-    each network. Returns the batch shape. Raises ValueError for bad arguments.
+    U: (..., d2, d1). V: (..., d0, d1). X: (n, d0). Y: (n, d2). drop: in [0, 1), a number, or one
+    for each network. Returns the batch shape. Raises ValueError for bad arguments.
     Cost: O(n (d0 + d2) d1). Source: thesis, (4.3) and Proposition 5.
     """
     U, V, X, Y = _problem(U, V, X, Y)
-    p = arguments.numbers("p", p, batch=U.shape[:-2], least=0, below=1)
+    drop = arguments.numbers("drop", drop, batch=U.shape[:-2], least=0, below=1)
     error = Y - _activations(V, X) @ U.mT
-    return (error**2).sum(-1).mean(-1) + p / (1 - p) * regularizer(U, V, X)
+    return (error**2).sum(-1).mean(-1) + drop / (1 - drop) * regularizer(U, V, X)
 
 
-def objective_by_enumeration(U, V, X, Y, p):
+def objective_by_enumeration(U, V, X, Y, *, drop):
     """The dropout objective (4.3) by its definition, over all 2^d1 masks of one network.
 
     Arguments and errors as in `objective`, without batch axes; d1 at most 20. Returns a float.
@@ -68,8 +68,8 @@ def objective_by_enumeration(U, V, X, Y, p):
     U, V, X, Y = _problem(U, V, X, Y)
     if U.ndim > 2:
         raise ValueError(f"U must be one matrix, but it has {U.ndim} axes.")
-    keep = 1 - arguments.drop_probability(p)
-    masks, probabilities = all_masks(U.shape[1], keep)
+    keep = 1 - arguments.drop_probability(drop)
+    masks, probabilities = all_masks(U.shape[1], keep=keep)
     errors = Y - (masks[:, None] / keep * _activations(V, X)) @ U.T
     return float(probabilities @ (errors**2).sum(-1).mean(-1))
 
@@ -126,7 +126,7 @@ def symmetrize(X, rng):
 # Training ----------------------------------------------------------------------------------------
 
 
-class Training(NamedTuple):
+class ReLUTraining(NamedTuple):
     """What `train` returns."""
 
     U: torch.Tensor  # (runs, d2, d1), final
@@ -148,20 +148,20 @@ def sampled_loss(U, V, x, y, mask):
 
 
 def train(
-    U, V, X, Y, p, *, epochs, batch, step_size, generator, every=None, observe=None,
+    U, V, X, Y, *, drop, epochs, batch, step_size, generator, every=None, observe=None,
     optimizer="Adam",
 ):  # fmt: skip
     """Train a stack of networks at once with dropout, on the same batches.
 
     Each example of each batch has a mask of its own, in each network.
     U: (runs, d2, d1), V: (runs, d0, d1), tensors whose dtype decides the arithmetic; they are not
-    changed. X: (n, d0). Y: (n, d2). p: in [0, 1), a number or (runs,). epochs, batch: at least 1;
-    an epoch visits all examples, in a new order, its last batch being the rest. step_size: larger
-    than 0. generator: torch.Generator, which determines the result. observe: called as
+    changed. X: (n, d0). Y: (n, d2). drop: in [0, 1), a number or (runs,). epochs, batch: at least
+    1; an epoch visits all examples, in a new order, its last batch being the rest. step_size:
+    larger than 0. generator: torch.Generator, which determines the result. observe: called as
     observe(U, V) before the first step, after each `every` steps (or after the numbers of steps
     that `every` lists), and after the last; returns a dict of arrays or CPU tensors.
     optimizer: "Adam", or "SGD", without momentum.
-    Returns a `Training`. Raises ValueError for bad arguments.
+    Returns a `ReLUTraining`. Raises ValueError for bad arguments.
     Cost: O(b (d0 + d2) d1) a step and run, and 2 (d0 + d2) d1 numbers a run that Adam remembers.
     Source: thesis, Section 4.6, which names SGD in passing.
     """
@@ -172,8 +172,8 @@ def train(
     epochs = arguments.positive_integer("epochs", epochs)
     batch = arguments.positive_integer("batch", batch)
     step_size = arguments.number("step_size", step_size, above=0)
-    p = arguments.numbers("p", p, batch=U.shape[:1], least=0, below=1)
-    keep = torch.as_tensor(1 - p, dtype=U.dtype).reshape(-1, 1, 1)
+    drop = arguments.numbers("drop", drop, batch=U.shape[:1], least=0, below=1)
+    keep = torch.as_tensor(1 - drop, dtype=U.dtype).reshape(-1, 1, 1)
     record = Recorder(observe, every, epochs * -(-len(X) // batch))
     if optimizer not in ("Adam", "SGD"):
         raise ValueError(f"optimizer must be Adam or SGD, but it was {optimizer!r}.")
@@ -184,7 +184,7 @@ def train(
     for t, (chosen, mask) in enumerate(_draws(len(X), U, keep, epochs, batch, generator)):
         step(_slopes(U, V, X[chosen], Y[chosen], mask))
         record(t + 1, U, V)
-    return Training(U, V, *record.results())
+    return ReLUTraining(U, V, *record.results())
 
 
 def _slopes(U, V, x, y, mask):

@@ -15,18 +15,18 @@ from runproofs import _arguments as arguments
 BLOCK = 2**24  # entries of masked output layers in memory at once
 
 
-def logits(H, A, beta, masks, q):
+def logits(H, A, beta, masks, *, keep):
     """The logits of K sub-networks: one matrix product with all masked output layers side by side.
 
-    H: (n, m). A: (C, m). beta: (C,). masks: (K, m) of zeros and ones. q: in (0, 1]; q = 1 with
+    H: (n, m). A: (C, m). beta: (C,). masks: (K, m) of zeros and ones. keep: in (0, 1]; q = 1 with
     masks of ones is the full network. Returns (K, n, C), float32 if H and A are, else float64.
     Raises ValueError for bad arguments. Cost: O(n m K C), and memory for m K C numbers, or 2^24
     where these are more. Source: beyond the thesis, Proposition 5.K.
 
-    >>> logits([[1, 2]], [[1, 1], [0, -1]], [0, 5], [[1, 1], [1, 0]], 0.5).tolist()
+    >>> logits([[1, 2]], [[1, 1], [0, -1]], [0, 5], [[1, 1], [1, 0]], keep=0.5).tolist()
     [[[6.0, 1.0]], [[2.0, 5.0]]]
     """
-    H, A, beta, q = _layer(H, A, beta, q)
+    H, A, beta, keep = _layer(H, A, beta, keep)
     masks = np.asarray(masks)
     if masks.ndim != 2 or masks.shape[1] != H.shape[1] or not len(masks):
         raise ValueError(
@@ -34,7 +34,7 @@ def logits(H, A, beta, masks, q):
         )
     if not ((masks == 0) | (masks == 1)).all():
         raise ValueError("masks must contain only zeros and ones, but it contains others.")
-    A, many = A / q, max(1, BLOCK // A.size)
+    A, many = A / keep, max(1, BLOCK // A.size)
     found = np.empty((len(masks), len(H), len(A)), H.dtype)
     for k in range(0, len(masks), many):
         kept = masks[k : k + many, None].astype(H.dtype)  # (K, 1, m)
@@ -44,20 +44,20 @@ def logits(H, A, beta, masks, q):
     return found
 
 
-def moments(H, A, beta, q):
+def moments(H, A, beta, *, keep):
     """Mean and covariance of the logits of each input over a random mask, exactly.
 
     Arguments, errors and precision as in `logits`. Returns the mean (n, C), which is what the full
     network says, and the covariance (n, C, C). Cost: O(n m C^2), that of C
     sub-networks. Source: beyond the thesis, Proposition 5.K.
 
-    >>> mean, covariance = moments([[1, 2]], [[1, 1], [0, -1]], [0, 5], 0.5)
+    >>> mean, covariance = moments([[1, 2]], [[1, 1], [0, -1]], [0, 5], keep=0.5)
     >>> mean.tolist(), covariance.tolist()
     ([[3.0, 3.0]], [[[5.0, -4.0], [-4.0, 4.0]]])
     """
-    H, A, beta, q = _layer(H, A, beta, q)
+    H, A, beta, keep = _layer(H, A, beta, keep)
     pairs = (A[:, None] * A).reshape(-1, A.shape[1])  # (C C, m)
-    covariance = (1 - q) / q * (H**2 @ pairs.T)
+    covariance = (1 - keep) / keep * (H**2 @ pairs.T)
     return H @ A.T + beta, covariance.reshape(-1, len(A), len(A))
 
 
@@ -93,5 +93,5 @@ def _layer(H, A, beta, q):
     if A.shape[1] != H.shape[1]:
         raise ValueError(f"A must have {H.shape[1]} columns, one a unit, not {A.shape[1]}.")
     beta = arguments.vector("beta", beta, size=len(A))
-    q = arguments.keep_probability(q, name="q")
+    q = arguments.keep_probability(q)
     return *(a.astype(np.float32 if single else float) for a in (H, A, beta)), q

@@ -34,8 +34,8 @@ def test_a_sampled_step_is_that_of_automatic_differentiation():
     target = np.arange(6.0).reshape(2, 3)
     trained = deep_training.train_sampled(
         target,
-        THETA,
         weights,
+        keep=THETA,
         steps=2,
         step_size=lambda t: 0.1 / (1 + t),
         batch=batch,
@@ -64,13 +64,13 @@ def test_the_mean_sampled_step_is_the_exact_step():
     options = {"steps": 1, "step_size": 0.01}
     sampled = deep_training.train_sampled(
         target,
-        [0.6],
         weights,
+        keep=[0.6],
         batch=200_000,
         generator=torch.Generator().manual_seed(0),
         **options,
     )
-    exact = deep_training.train_exact(target, [0.6], weights, **options)
+    exact = deep_training.train_exact(target, weights, keep=[0.6], **options)
     for W, s, e in zip(weights, sampled.weights, exact.weights, strict=True):
         step = (e[0] - W).norm()
         assert (s - e).norm() < 0.02 * step  # an error of about 1 / sqrt(batch)
@@ -81,7 +81,7 @@ def test_exact_training_is_gradient_descent():
     rng = np.random.default_rng(0)
     A, Cyx = rng.standard_normal((3, 3)), rng.standard_normal((2, 3))
     C = A @ A.T
-    trained = deep_training.train_exact(Cyx, THETA, weights, steps=5, step_size=0.003, C=C)
+    trained = deep_training.train_exact(Cyx, weights, keep=THETA, steps=5, step_size=0.003, C=C)
     for i, theta in enumerate(THETA):
         W = [w.numpy() for w in weights]
         for _ in range(5):
@@ -101,8 +101,8 @@ def test_observations_and_common_random_numbers():
 
     trained = deep_training.train_sampled(
         np.ones((2, 3)),
-        [0.5, 0.5],
         weights,
+        keep=[0.5, 0.5],
         steps=5,
         step_size=0.01,
         batch=3,
@@ -123,8 +123,8 @@ def test_observations_and_common_random_numbers():
 @pytest.mark.parametrize(
     ("change", "named"),
     [
-        ({"theta": [0.0]}, "theta"),
-        ({"theta": 0.5}, "theta"),
+        ({"keep": [0.0]}, "keep"),
+        ({"keep": 0.5}, "keep"),
         ({"target": np.ones((3, 3))}, "target"),
         ({"weights": [np.ones((1, 2, 2))] * 2}, "weights"),
         ({"weights": [torch.ones(1, 2, 3), torch.ones(1, 2, 3)]}, "W_2"),
@@ -141,7 +141,7 @@ def test_observations_and_common_random_numbers():
 def test_bad_arguments_get_one_clear_sentence(change, named):
     good = {
         "target": np.ones((2, 3)),
-        "theta": [0.5],
+        "keep": [0.5],
         "weights": starts(),
         "steps": 1,
         "step_size": 0.1,
@@ -162,11 +162,11 @@ def test_bad_arguments_get_one_clear_sentence(change, named):
 def test_weights_that_require_gradients_are_trained_as_others():
     weights = starts(dtype=torch.float32)
     options = {"steps": 3, "step_size": 0.01}
-    plain = deep_training.train_exact(np.ones((2, 3)), THETA, weights, **options)
+    plain = deep_training.train_exact(np.ones((2, 3)), weights, keep=THETA, **options)
     tracked = [W.clone().requires_grad_() for W in weights]
-    found = deep_training.train_exact(np.ones((2, 3)), THETA, tracked, **options)
+    found = deep_training.train_exact(np.ones((2, 3)), tracked, keep=THETA, **options)
     half = deep_training.train_exact(
-        np.ones((2, 3)), THETA, [W.bfloat16() for W in weights], **options
+        np.ones((2, 3)), [W.bfloat16() for W in weights], keep=THETA, **options
     )
     for W, p, f, h in zip(weights, plain.weights, found.weights, half.weights, strict=True):
         assert not f.requires_grad

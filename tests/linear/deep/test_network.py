@@ -78,7 +78,7 @@ def test_objective_is_the_mean_over_masks_and_samples(sizes, theta, seed):
     weights = network(sizes, seed)
     X, Y, C, Cyx, Ey2 = finite_law(sizes, seed)
     expected = pytest.approx(enumerated(weights, X, Y, theta), rel=1e-11)
-    assert deep.objective_by_enumeration(weights, X, Y, theta) == expected
+    assert deep.objective_by_enumeration(weights, X, Y, keep=theta) == expected
     assert deep.objective(weights, Cyx, (1 - theta) / theta, Ey2, C) == expected
 
 
@@ -86,7 +86,7 @@ def test_objective_is_the_mean_over_masks_and_samples(sizes, theta, seed):
 @given(sizes, rates, seeds)
 def test_masked_maps_are_unbiased_with_variance_R(sizes, theta, seed):
     weights, C = network(sizes, seed), moment(sizes[0], seed)
-    maps, p = deep.masked_maps(weights, theta)
+    maps, p = deep.masked_maps(weights, keep=theta)
     assert p.sum() == pytest.approx(1, rel=1e-13)
     M = deep.network_map(weights)
     np.testing.assert_allclose(np.tensordot(p, maps, 1), M, rtol=1e-10, atol=1e-12)
@@ -143,13 +143,15 @@ def test_enumeration_of_many_masks_in_chunks(samples):
     Y = X[:, :2] ** 2 + rng.standard_normal((samples, 2))
     C, Cyx, Ey2 = X.T @ X / samples, Y.T @ X / samples, (Y**2).sum() / samples
     expected = deep.objective(weights, Cyx, 0.25, Ey2, C)
-    assert deep.objective_by_enumeration(weights, X, Y, 0.8) == pytest.approx(expected, rel=1e-12)
+    assert deep.objective_by_enumeration(weights, X, Y, keep=0.8) == pytest.approx(
+        expected, rel=1e-12
+    )
 
 
 def test_masked_maps_kill_the_nodes_that_their_masks_drop():
     """Masks are read as binary numbers, the first node of the first layer as the lowest bit."""
     weights = network([2, 2, 1, 2], 5)
-    maps, p = deep.masked_maps(weights, 0.7)
+    maps, p = deep.masked_maps(weights, keep=0.7)
     assert maps.shape == (8, 2, 2)
     for i in range(8):
         first, second = np.diag([i & 1, i >> 1 & 1]), np.array([[i >> 2]])
@@ -160,7 +162,7 @@ def test_masked_maps_kill_the_nodes_that_their_masks_drop():
 
 
 def test_masked_maps_are_floats_for_a_fraction_as_well():
-    maps, p = deep.masked_maps([np.eye(1), np.full((1, 1), 3.0)], Fraction(1, 4))
+    maps, p = deep.masked_maps([np.eye(1), np.full((1, 1), 3.0)], keep=Fraction(1, 4))
     assert maps.dtype == p.dtype == np.float64
     assert (maps.ravel().tolist(), p.tolist()) == ([0, 12], [0.75, 0.25])
 
@@ -368,9 +370,9 @@ test_bad_arguments_get_one_clear_sentence = refusals(
     (lambda: deep.subregularizers(W, np.eye(2)), "C"),
     (lambda: deep.objective(W, np.ones((3, 2)), 0.1, 1.0, I3), "Cyx"),
     (lambda: deep.objective(W, np.ones((2, 3)), 0.1, -1.0, I3), "Ey2"),
-    (lambda: deep.objective_by_enumeration(W, np.ones((1, 3)), np.ones((1, 2)), 0), "theta"),
-    (lambda: deep.masked_maps(network([1, 11, 10, 1], 0), 0.5), "20 hidden"),
-    (lambda: deep.masked_maps([X[None] for X in W], 0.5), "W_1"),
+    (lambda: deep.objective_by_enumeration(W, np.ones((1, 3)), np.ones((1, 2)), keep=0), "keep"),
+    (lambda: deep.masked_maps(network([1, 11, 10, 1], 0), keep=0.5), "20 hidden"),
+    (lambda: deep.masked_maps([X[None] for X in W], keep=0.5), "W_1"),
     (lambda: deep.pivot_products([X[None] for X in W], [1]), "W_1"),
     (lambda: deep.subregularizers_over_pivots([X[None] for X in W]), "W_1"),
     (lambda: deep.equalization_defect([X[None] for X in W]), "W_1"),

@@ -16,7 +16,7 @@ from runproofs.linear.deep.network import _gradient
 from runproofs.training import Recorder, _step_sizes
 
 
-class Training(NamedTuple):
+class DeepTraining(NamedTuple):
     """What the trainers return."""
 
     weights: list[torch.Tensor]  # W_i (rates, runs, d_i, d_{i-1}), final
@@ -26,29 +26,29 @@ class Training(NamedTuple):
 
 @torch.no_grad()
 def train_sampled(
-    target, theta, weights, *, steps, step_size, batch, generator, every=None, observe=None
+    target, weights, *, keep, steps, step_size, batch, generator, every=None, observe=None
 ):
     """SGD with dropout on samples y = target x, x ~ N(0, I), with minibatches.
 
-    target: (d_{k+1}, d_0). theta: keep probabilities (rates,) in (0, 1]. weights: starts, torch
+    target: (d_{k+1}, d_0). keep: keep probabilities (rates,) in (0, 1]. weights: starts, torch
     tensors W_i (runs, d_i, d_{i-1}) whose common dtype and device decide the arithmetic; they are
     not changed. steps, batch: at least 1. step_size: larger than 0, or a function of t = 0, ...,
     steps - 1; a step is -step_size times the gradient of the mean over the batch of
     ||y - W x||^2. generator: torch.Generator on the device of the weights. observe: called with
     the list of W_i (rates, runs, d_i, d_{i-1}) before the first step, after each `every` steps, and
     after the last; returns a dict of arrays or CPU tensors. A run that diverges ends in infinities
-    or NaN. Returns a `Training`. Raises ValueError for bad arguments.
+    or NaN. Returns a `DeepTraining`. Raises ValueError for bad arguments.
     Cost: O(rates runs batch k d^2) a step and O(rates runs batch k d) memory: on a CPU, few runs a
     call fit its cache. Source: thesis, Section 3.4.
     """
-    weights, theta, step_size, record = _start(weights, theta, step_size, steps, every, observe)
+    weights, keep, step_size, record = _start(weights, keep, step_size, steps, every, observe)
     batch = arguments.positive_integer("batch", batch)
     like = weights[0]
     check_generator(generator, like.device)
     target = torch.as_tensor(_target("target", target, weights), dtype=like.dtype).to(like.device)
     rates, runs = like.shape[:2]
     kind = {"generator": generator, "dtype": like.dtype, "device": like.device}
-    keep = torch.as_tensor(theta, dtype=like.dtype, device=like.device).view(-1, 1, 1, 1)
+    keep = torch.as_tensor(keep, dtype=like.dtype, device=like.device).view(-1, 1, 1, 1)
     masks = [like.new_empty(rates, runs, batch, W.shape[2]) for W in weights[:-1]]
     record(0, weights)
     for t in range(steps):
@@ -59,7 +59,7 @@ def train_sampled(
         for W, g in zip(weights, gradients, strict=True):
             W.sub_(g, alpha=step_size(t))
         record(t + 1, weights)
-    return Training(weights, *record.results())
+    return DeepTraining(weights, *record.results())
 
 
 def _sampled_gradient(weights, x, y, masks, keep):
@@ -79,20 +79,20 @@ def _sampled_gradient(weights, x, y, masks, keep):
 
 
 @torch.no_grad()
-def train_exact(Cyx, theta, weights, *, steps, step_size, C=None, every=None, observe=None):
+def train_exact(Cyx, weights, *, keep, steps, step_size, C=None, every=None, observe=None):
     """Gradient descent on the expected objective of dropout, in closed form.
 
     Cyx: (d_{k+1}, d_0), the target where C = I. C: None for the identity, or (d_0, d_0). A step is
     -step_size times the gradient. Other arguments, result and errors as `train_sampled`.
     Cost: O(rates runs k d^3) a step. Source: thesis, (3.1) and Proposition 8.
     """
-    weights, theta, step_size, record = _start(weights, theta, step_size, steps, every, observe)
+    weights, keep, step_size, record = _start(weights, keep, step_size, steps, every, observe)
     like = {"dtype": weights[0].dtype, "device": weights[0].device}
     Cyx = torch.as_tensor(_target("Cyx", Cyx, weights), **like)
     d0 = Cyx.shape[1]
     C = np.eye(d0) if C is None else arguments.positive_semidefinite("C", C, size=d0)
     C = torch.as_tensor(C, **like)
-    lam = torch.as_tensor((1 - theta) / theta, **like).view(-1, 1, 1, 1)
+    lam = torch.as_tensor((1 - keep) / keep, **like).view(-1, 1, 1, 1)
     gains = [1 + lam * torch.eye(W.shape[2], **like) for W in weights[:-1]]
     record(0, weights)
     layers = weights
@@ -104,7 +104,7 @@ def train_exact(Cyx, theta, weights, *, steps, step_size, C=None, every=None, ob
         for W, g in zip(layers, _gradient(layers, gains, C, Cyx), strict=True):
             W -= step_size(t) * g
         record(t + 1, weights)
-    return Training(weights, *record.results())
+    return DeepTraining(weights, *record.results())
 
 
 def _start(weights, theta, step_size, steps, every, observe):
@@ -118,7 +118,7 @@ def _start(weights, theta, step_size, steps, every, observe):
         raise ValueError(f"weights must agree in dtype and device, but they are {kinds}.")
     weights = [W.detach() for W in weights]
     arguments.layers([W.double().cpu().numpy() for W in weights])
-    theta = np.array([arguments.keep_probability(t) for t in arguments.vector("theta", theta)])
+    theta = np.array([arguments.keep_probability(t) for t in arguments.vector("keep", theta)])
     weights = [W.expand(len(theta), *W.shape).clone() for W in weights]
     steps = arguments.positive_integer("steps", steps)
     return weights, theta, _step_sizes(step_size), Recorder(observe, every, steps)

@@ -99,38 +99,38 @@ def _gradient(weights, gains, C, Cyx):
     return gradients[::-1]
 
 
-def masked_maps(weights, theta):
+def masked_maps(weights, *, keep):
     """The network map for every choice of masks, theta^-k W_{k+1} B_k W_k ... B_1 W_1.
 
-    weights: one network with n hidden nodes, n at most 20. theta: in (0, 1]. Returns the maps
+    weights: one network with n hidden nodes, n at most 20. keep: in (0, 1]. Returns the maps
     (2^n, d_{k+1}, d_0) and their probabilities (2^n,). Raises ValueError for bad arguments.
     Cost: O(2^n d^3), memory O(2^n d^2). Source: thesis, (3.1).
 
-    >>> maps, probabilities = masked_maps([[[1]], [[3]]], 0.25)
+    >>> maps, probabilities = masked_maps([[[1]], [[3]]], keep=0.25)
     >>> maps.ravel().tolist(), probabilities.tolist()
     ([0.0, 12.0], [0.75, 0.25])
     """
     weights = arguments.layers(weights, batched=False)
-    theta = arguments.keep_probability(theta)
+    keep = arguments.keep_probability(keep)
     n = sum(_widths(weights))
     if n > 20:
         raise ValueError(f"weights must have at most 20 hidden nodes, but they have {n}.")
     maps, probabilities = weights[0][None], np.ones(1)
     for W in weights[1:]:
-        b, p = all_masks(W.shape[1], theta)
-        maps = ((W * b[:, None, :] / theta)[:, None] @ maps).reshape(-1, len(W), maps.shape[-1])
+        b, p = all_masks(W.shape[1], keep=keep)
+        maps = ((W * b[:, None, :] / keep)[:, None] @ maps).reshape(-1, len(W), maps.shape[-1])
         probabilities = np.outer(p, probabilities).ravel()
     return maps, probabilities
 
 
-def objective_by_enumeration(weights, X, Y, theta):
+def objective_by_enumeration(weights, X, Y, *, keep):
     """Expected dropout loss E ||y - W x||^2, over all masks and samples.
 
     weights: one network with n <= 20 hidden nodes. X: (samples, d_0), Y: (samples, d_{k+1}),
-    equally likely pairs (x, y). theta: in (0, 1]. Returns a number. Raises ValueError for bad
+    equally likely pairs (x, y). keep: in (0, 1]. Returns a number. Raises ValueError for bad
     arguments. Cost: O(2^n d^2 (d + samples)), memory O(2^n d^2 + samples d). Source: thesis, (3.1).
     """
-    maps, probabilities = masked_maps(weights, theta)
+    maps, probabilities = masked_maps(weights, keep=keep)
     X = arguments.matrix("X", X, columns=maps.shape[2])
     Y = arguments.matrix("Y", Y, rows=len(X), columns=maps.shape[1])
     chunk = 1 + 2**15 // Y.size  # as many masks at once as the cache holds

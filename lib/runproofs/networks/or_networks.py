@@ -43,83 +43,83 @@ def first_one(K, n, d, size, bias=0):
     return _with_equal_tops(np.tile(gadget, (n // K, 1)), d, size, bias)
 
 
-def kappa(n, d, p):
+def kappa(n, d, *, keep):
     """The variance of the product of d - 1 independent Bin(n, p) / (n p): (1 + q / n p)^(d-1) - 1.
 
-    n >= 1, d >= 2. p: keep probability. Raises ValueError for bad arguments. Cost: O(1).
+    n >= 1, d >= 2. keep: keep probability. Raises ValueError for bad arguments. Cost: O(1).
     """
-    (_, n, d), (p, q) = _shape(1, n, d), _rate(p)
-    return (1 + q / (n * p)) ** (d - 1) - 1
+    (_, n, d), (keep, q) = _shape(1, n, d), _rate(keep)
+    return (1 + q / (n * keep)) ** (d - 1) - 1
 
 
-def first_one_criterion(K, n, d, p, *, biased=False):
+def first_one_criterion(K, n, d, *, keep, biased=False):
     """The least dropout criterion of a first-one network, over the size of its output weights.
 
-    With biased=True also over its output bias. K >= 1 divides n, d >= 2. p: keep probability.
+    With biased=True also over its output bias. K >= 1 divides n, d >= 2. keep: keep probability.
     Raises ValueError for bad arguments. Cost: O(1). Source: Helmbold and Long, Lemma 10, for
     p = 1/2.
 
-    >>> first_one_criterion(4, 8, 2, Fraction(1, 2))
+    >>> first_one_criterion(4, 8, 2, keep=Fraction(1, 2))
     Fraction(3, 16)
     """
-    tau = _first_one(K, n, d, p)[1]
+    tau = _first_one(K, n, d, keep)[1]
     return tau / (2 * (1 + tau)) if biased else tau / 2
 
 
-def best_first_one(K, n, d, p, *, biased=False):
+def best_first_one(K, n, d, *, keep, biased=False):
     """The first-one network of the least criterion; arguments as for `first_one_criterion`.
 
     Cost: O(n K + d n^2).
     """
-    Q, tau = _first_one(K, n, d, p)
+    Q, tau = _first_one(K, n, d, keep)
     bias = tau / (1 + tau) if biased else 0 * tau
-    return first_one(K, n, d, (1 - bias) * K * _rate(p)[0] / (n ** (d - 1) * Q), bias)
+    return first_one(K, n, d, (1 - bias) * K * _rate(keep)[0] / (n ** (d - 1) * Q), bias)
 
 
-def non_negative_minimum(K, n, d, p):
+def non_negative_minimum(K, n, d, *, keep):
     """The least dropout criterion of all networks without negative weights, with any biases.
 
-    K, n >= 1, d >= 2. p: keep probability. Raises ValueError for bad arguments. Cost: O(1).
+    K, n >= 1, d >= 2. keep: keep probability. Raises ValueError for bad arguments. Cost: O(1).
     Source: Theorem S.D, which sharpens Lemma 16 of Helmbold and Long.
 
-    >>> non_negative_minimum(2, 4, 2, Fraction(1, 2))
+    >>> non_negative_minimum(2, 4, 2, keep=Fraction(1, 2))
     Fraction(7, 44)
     """
-    M, beta = _non_negative(K, n, d, p)
+    M, beta = _non_negative(K, n, d, keep)
     return M * beta / 2
 
 
-def best_non_negative(K, n, d, p):
+def best_non_negative(K, n, d, *, keep):
     """A network of the least criterion without negative weights: all hidden weights are 1.
 
     Arguments as for `non_negative_minimum`. Cost: O(n K + d n^2). Source: Theorem S.D.
     """
-    M, beta = _non_negative(K, n, d, p)
-    return all_ones(K, n, d, _rate(p)[0] * beta / n ** (d - 1), M * beta)
+    M, beta = _non_negative(K, n, d, keep)
+    return all_ones(K, n, d, _rate(keep)[0] * beta / n ** (d - 1), M * beta)
 
 
-def profile(network, p):
+def profile(network, *, keep):
     """psi(0), ..., psi(K): the mean output on all ones, given how many inputs dropout has kept.
 
-    p: keep probability. Returns an array (K + 1,), of Fractions where network and p are exact.
+    keep: keep probability. Returns an array (K + 1,), of Fractions where network and p are exact.
     Raises ValueError for a batch of networks, one without a hidden layer, and K > 12.
     Cost: one `output_law` of the hidden layers for each of 2^K masks. Source: Helmbold and Long,
     Definition 13.
 
-    >>> [str(mean) for mean in profile(first_one(3, 3, 2, size=1), Fraction(1, 2))]
+    >>> [str(mean) for mean in profile(first_one(3, 3, 2, size=1), keep=Fraction(1, 2))]
     ['0', '2', '2', '2']
     """
-    p, layers = _rate(p)[0], network.weights
+    keep, layers = _rate(keep)[0], network.weights
     if len(layers) < 2 or layers[0].ndim != 2:
         raise ValueError("network must be a single one with a hidden layer, and no batch.")
     K, bias = network.sizes[0], network.biases[0]
     arguments.at_most("network", 2**K, 2**12, "masks of its inputs")
     rest = MultilayerNetwork(layers[1:], network.biases[1:])
-    number = object if layers[0].dtype == object and isinstance(p, Fraction) else float
+    number = object if layers[0].dtype == object and isinstance(keep, Fraction) else float
     sums = [[] for _ in range(K + 1)]
     for mask in product((0, 1), repeat=K):
-        hidden = np.maximum(layers[0] @ mask / p + bias, 0).astype(number)
-        law = output_law(rest, hidden, p)
+        hidden = np.maximum(layers[0] @ mask / keep + bias, 0).astype(number)
+        law = output_law(rest, hidden, keep=keep)
         sums[sum(mask)].append(sum(value * chance for value, chance in law.items()))
     return np.array([sum(means) / len(means) for means in sums])
 
@@ -144,7 +144,7 @@ def _first_one(K, n, d, p):
 def _non_negative(K, n, d, p):
     """M = q + kappa (q + K p), and beta = 1 / (K p + 2 M)."""
     (K, n, d), (p, q) = _shape(K, n, d), _rate(p)
-    M = q + kappa(n, d, p) * (q + K * p)
+    M = q + kappa(n, d, keep=p) * (q + K * p)
     return M, 1 / (K * p + 2 * M)
 
 
@@ -159,59 +159,60 @@ def _shape(K, n, d, *, gadgets=False):
 
 def _rate(p):
     """Keep and drop probability, exact for a Fraction."""
-    p = arguments.keep_probability(p, exact=True, name="p")
+    p = arguments.keep_probability(p, exact=True)
     return p, 1 - p
 
 
 # The detector of the empty input ---------------------------------------------------------------
 
 
-def detector(K, n, d, p):
+def detector(K, n, d, *, keep):
     """The network that answers less if it notices that no input was kept, with the best sizes.
 
     First-layer weights -p and biases 1, so that a first node is 1 if no input is kept and else 0;
     later hidden weights 1 and biases 0; equal negative output weights, and an output bias.
-    K, n >= 1, d >= 2. p: keep probability. Raises ValueError for bad arguments.
+    K, n >= 1, d >= 2. keep: keep probability. Raises ValueError for bad arguments.
     Cost: O(n K + d n^2). Source: Theorem S.E.
 
-    >>> detector(2, 3, 2, Fraction(1, 2))([0, 0]), detector(2, 3, 2, Fraction(1, 2))([1, 1])
+    >>> net = detector(2, 3, 2, keep=Fraction(1, 2))
+    >>> net([0, 0]), net([1, 1])
     (Fraction(29, 85), Fraction(13, 17))
     """
-    e, spread, (p, _) = *_empty(K, n, d, p), _rate(p)
+    e, spread, (keep, _) = *_empty(K, n, d, keep), _rate(keep)
     total = 2 * spread + 1 - e
     size = (1 - e) / ((1 + e) * total)
-    hidden = [np.ones((n, K), dtype=int) * -p, *[np.ones((n, n), dtype=int)] * (d - 2)]
+    hidden = [np.ones((n, K), dtype=int) * -keep, *[np.ones((n, n), dtype=int)] * (d - 2)]
     biases = [np.ones(n, dtype=int), *[np.zeros(n, dtype=int)] * (d - 2)]
     top, bias = np.full((1, n), -size / n ** (d - 1)), np.array([(spread + 1 - e) / total])
     return MultilayerNetwork([*hidden, top], [*biases, bias])
 
 
-def detector_minimum(K, n, d, p):
+def detector_minimum(K, n, d, *, keep):
     """The dropout criterion of `detector`, the least over its output weights and output bias.
 
     Arguments as for `non_negative_minimum`. Cost: O(1). Source: Theorem S.E.
 
-    >>> detector_minimum(4, 1, 2, Fraction(1, 2))
+    >>> detector_minimum(4, 1, 2, keep=Fraction(1, 2))
     Fraction(287, 1598)
     """
-    e, spread = _empty(K, n, d, p)
+    e, spread = _empty(K, n, d, keep)
     return (1 - (1 - e) ** 2 / ((1 + e) * (1 - e + 2 * spread))) / 4
 
 
-def detector_wins(K, n, d, p):
+def detector_wins(K, n, d, *, keep):
     """Whether `detector_minimum` is below `non_negative_minimum`, by the condition of Theorem S.E.
 
     Arguments as for `non_negative_minimum`; decided exactly for a Fraction p. Cost: O(1).
 
-    >>> [n for n in range(1, 8) if detector_wins(2, n, 2, Fraction(1, 2))]
+    >>> [n for n in range(1, 8) if detector_wins(2, n, 2, keep=Fraction(1, 2))]
     [5, 6, 7]
     """
-    e, spread, (p, q) = *_empty(K, n, d, p), _rate(p)
-    cost = spread * (K * p * e * (3 - e) - (1 - e) ** 2 * q)
-    return bool(cost < (1 - e) * (q - e * (q + K * p)))
+    e, spread, (keep, q) = *_empty(K, n, d, keep), _rate(keep)
+    cost = spread * (K * keep * e * (3 - e) - (1 - e) ** 2 * q)
+    return bool(cost < (1 - e) * (q - e * (q + K * keep)))
 
 
 def _empty(K, n, d, p):
     """e = q^K, the probability that no input is kept, and kappa."""
     (K, n, d), (_, q) = _shape(K, n, d), _rate(p)
-    return q**K, kappa(n, d, p)
+    return q**K, kappa(n, d, keep=p)

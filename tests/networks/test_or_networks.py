@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from helpers.refusals import refusals
-from runproofs.networks import monotone, multilayer
+from runproofs.networks import multilayer, or_networks
 from runproofs.networks.multilayer import MultilayerNetwork
 
 HALF = Fraction(1, 2)
@@ -18,7 +18,7 @@ RATES = [HALF, Fraction(1, 4)]
 def measured(network, p):
     """The criterion on P_(1,1), layer by layer."""
     K = network.sizes[0]
-    return multilayer.criterion(network, multilayer.half(np.ones(K, dtype=int), 1), p)
+    return multilayer.criterion(network, multilayer.half(np.ones(K, dtype=int), 1), keep=p)
 
 
 def scaled(network, factor):
@@ -36,9 +36,9 @@ def shifted(network, step):
 @pytest.mark.parametrize("shape", GADGETS)
 def test_the_best_first_one_network(shape, p):
     for biased in (False, True):
-        best = monotone.best_first_one(*shape, p, biased=biased)
+        best = or_networks.best_first_one(*shape, keep=p, biased=biased)
         value = measured(best, p)
-        assert value == monotone.first_one_criterion(*shape, p, biased=biased)
+        assert value == or_networks.first_one_criterion(*shape, keep=p, biased=biased)
         assert measured(scaled(best, Fraction(101, 100)), p) > value
         assert measured(scaled(best, Fraction(99, 100)), p) > value
         steps = [measured(shifted(best, Fraction(s, 100)), p) for s in (-1, 1)]
@@ -48,9 +48,9 @@ def test_the_best_first_one_network(shape, p):
 @pytest.mark.parametrize("p", RATES)
 @pytest.mark.parametrize("shape", SHAPES)
 def test_the_best_non_negative_network(shape, p):
-    best = monotone.best_non_negative(*shape, p)
+    best = or_networks.best_non_negative(*shape, keep=p)
     value = measured(best, p)
-    assert value == monotone.non_negative_minimum(*shape, p)
+    assert value == or_networks.non_negative_minimum(*shape, keep=p)
     for factor in (Fraction(101, 100), Fraction(99, 100)):
         assert measured(scaled(best, factor), p) > value
     for step in (Fraction(1, 100), -Fraction(1, 100)):
@@ -59,11 +59,11 @@ def test_the_best_non_negative_network(shape, p):
 
 def test_floats_stay_floats():
     for formula in (
-        lambda p: monotone.kappa(3, 4, p),
-        lambda p: monotone.profile(monotone.first_one(4, 4, 2, HALF**2), p)[1],
-        lambda p: monotone.first_one_criterion(3, 6, 3, p, biased=True),
-        lambda p: monotone.non_negative_minimum(3, 6, 3, p),
-        lambda p: measured(monotone.best_first_one(3, 3, 3, p), p),
+        lambda p: or_networks.kappa(3, 4, keep=p),
+        lambda p: or_networks.profile(or_networks.first_one(4, 4, 2, HALF**2), keep=p)[1],
+        lambda p: or_networks.first_one_criterion(3, 6, 3, keep=p, biased=True),
+        lambda p: or_networks.non_negative_minimum(3, 6, 3, keep=p),
+        lambda p: measured(or_networks.best_first_one(3, 3, 3, keep=p), p),
     ):
         assert isinstance(formula(Fraction(1, 3)), Fraction)
         assert isinstance(formula(1 / 3), float)
@@ -71,11 +71,11 @@ def test_floats_stay_floats():
 
 
 def test_shapes_and_weights():
-    network = monotone.first_one(2, 4, 4, size=3, bias=7)
+    network = or_networks.first_one(2, 4, 4, size=3, bias=7)
     assert network.sizes == (2, 4, 4, 4)
     assert network.weights[0].tolist() == [[1, 0], [-1, 1]] * 2
     assert [network([0, 0]), network([0, 1]), network([1, 1])] == [7, 103, 103]
-    plain = monotone.all_ones(2, 3, 3, size=3, bias=7)
+    plain = or_networks.all_ones(2, 3, 3, size=3, bias=7)
     assert plain.sizes == (2, 3, 3)
     assert plain([1, 2]) == 7 + 81
 
@@ -86,24 +86,26 @@ def test_the_profile_is_the_conditional_mean():
         shapes = zip(sizes[1:], sizes[:-1], strict=True)
         weights = [rng.integers(-3, 4, shape) * HALF for shape in shapes]
         network = MultilayerNetwork(weights, [rng.integers(-2, 3, n) for n in sizes[1:]])
-        patterns, chances = multilayer.all_patterns(network, p)
-        outputs = multilayer.dropout_output(network, np.ones(sizes[0], dtype=int), patterns, p)
-        for count, mean in enumerate(monotone.profile(network, p)):
+        patterns, chances = multilayer.all_patterns(network, keep=p)
+        outputs = multilayer.dropout_output(network, np.ones(sizes[0], dtype=int), patterns, keep=p)
+        for count, mean in enumerate(or_networks.profile(network, keep=p)):
             here = patterns[0].sum(1) == count
             assert mean == (chances * outputs)[here].sum() / chances[here].sum()
 
 
 test_bad_arguments_are_named = refusals(
-    (lambda: monotone.first_one(2, 3, 2, 1), "n must be a multiple of K = 2"),
-    (lambda: monotone.first_one_criterion(2, 3, 2, HALF), "n must be a multiple of K = 2"),
-    (lambda: monotone.all_ones(2, 3, 1, 1), "d must be an integer that is at least 2"),
-    (lambda: monotone.all_ones(0, 3, 2, 1), "K must be an integer"),
-    (lambda: monotone.kappa(1.5, 2, HALF), "n must be an integer"),
-    (lambda: monotone.non_negative_minimum(2, 3, 2, 0), "p must be a keep probability"),
-    (lambda: monotone.profile(MultilayerNetwork([[[1, 1]]]), HALF), "hidden layer"),
+    (lambda: or_networks.first_one(2, 3, 2, 1), "n must be a multiple of K = 2"),
+    (lambda: or_networks.first_one_criterion(2, 3, 2, keep=HALF), "n must be a multiple of K = 2"),
+    (lambda: or_networks.all_ones(2, 3, 1, 1), "d must be an integer that is at least 2"),
+    (lambda: or_networks.all_ones(0, 3, 2, 1), "K must be an integer"),
+    (lambda: or_networks.kappa(1.5, 2, keep=HALF), "n must be an integer"),
+    (lambda: or_networks.non_negative_minimum(2, 3, 2, keep=0), "keep must be a probability"),
+    (lambda: or_networks.profile(MultilayerNetwork([[[1, 1]]]), keep=HALF), "hidden layer"),
     (
-        lambda: monotone.profile(MultilayerNetwork([np.ones((2, 1, 2)), np.ones((2, 1, 1))]), HALF),
+        lambda: or_networks.profile(
+            MultilayerNetwork([np.ones((2, 1, 2)), np.ones((2, 1, 1))]), keep=HALF
+        ),
         "network must be a single one",
     ),
-    (lambda: monotone.profile(monotone.all_ones(13, 1, 2), HALF), "at most 4096 masks"),
+    (lambda: or_networks.profile(or_networks.all_ones(13, 1, 2), keep=HALF), "at most 4096 masks"),
 )

@@ -36,7 +36,7 @@ class Inequality(NamedTuple):
         return np.where(positive, quotient, np.where(violated, np.inf, 0))
 
 
-class Audit(NamedTuple):
+class Trace(NamedTuple):
     """What the proof speaks of at steps t = 1, ..., T; all arrays are (T, ...).
 
     W_h is the half step W_{t+1/2}, before the projection.
@@ -86,7 +86,7 @@ def competitor(network, psi):
     return network.a[..., None] * values
 
 
-def audit(steps, T, V, lam, *, step_size):
+def trace(steps, T, V, lam, *, step_size):
     """Measures the first T steps of a run: an `Audit`.
 
     steps: an iterable of at least T + 1 `lazy.Step`, those of `lazy.algorithm_4` or any others.
@@ -96,7 +96,7 @@ def audit(steps, T, V, lam, *, step_size):
 
     >>> net = lazy.start(100, 2, 0)
     >>> V = competitor(net, lambda z: np.sign(z) * [1, -1] / 2**0.5)
-    >>> run = lazy.algorithm_4(net, *lazy.xor(), 0.5, step_size=0.5, rng=1)
+    >>> run = lazy.algorithm_4(net, *lazy.xor(), keep=0.5, step_size=0.5, rng=1)
     >>> seen = audit(run, 30, V, 5, step_size=0.5)
     >>> all((one.left <= one.right + 1e-12).all() for one in always(seen).values())
     True
@@ -116,7 +116,7 @@ def audit(steps, T, V, lam, *, step_size):
     if len(rows) < T:
         raise ValueError(f"steps must be at least {T + 1}, but there are fewer.")
     columns = (np.array(column) for column in zip(*rows, strict=True))
-    return Audit(*columns, V.shape[-2], lam, step_size)
+    return Trace(*columns, V.shape[-2], lam, step_size)
 
 
 def always(seen):
