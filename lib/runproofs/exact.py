@@ -20,7 +20,25 @@ LARGEST_ERROR = 1e-10  # that an identity at random points may have
 
 
 def rational(name: str, X) -> np.ndarray:
-    """X as an array of Fractions. Raises TypeError if an entry is no integer and no fraction."""
+    """Exact array of rational numbers.
+
+    Parameters
+    ----------
+    name : str
+        What the error calls X.
+    X : (...) array_like
+        Integers, Python's or NumPy's, and Fractions.
+
+    Returns
+    -------
+    (...) ndarray
+        The same numbers, all of them Fractions.
+
+    Raises
+    ------
+    TypeError
+        If an entry is no integer and no Fraction.
+    """
     X = np.asarray(X, dtype=object)
     for entry in X.flat:
         if not isinstance(entry, Rational):
@@ -30,12 +48,30 @@ def rational(name: str, X) -> np.ndarray:
 
 
 def ldl(A) -> tuple[np.ndarray, np.ndarray] | None:
-    """L, unit lower triangular, and d with A = L diag(d) L^T; None where there are none.
+    """Factors of a symmetric matrix, ``A = L diag(d) L^T``, without a change of rows.
 
-    A: symmetric, (n, n), of integers and Fractions. Where A is positive semidefinite there are
-    some, and no entry of d is negative; there are none if a pivot is zero and its column is not.
-    Raises TypeError for floats, ValueError if A is not symmetric. Cost: O(n^3) of Fractions.
+    Parameters
+    ----------
+    A : (n, n) array_like
+        Symmetric matrix of integers and Fractions.
 
+    Returns
+    -------
+    tuple of ndarray, or None
+        L, unit lower triangular, and the pivots d; None if a pivot is zero and the column below it
+        is not. Of a positive semidefinite matrix there are factors, and no pivot is negative.
+
+    Raises
+    ------
+    TypeError
+        If A has floats.
+
+    Notes
+    -----
+    Cost: ``O(n^3)`` operations on Fractions.
+
+    Examples
+    --------
     >>> L, d = ldl([[4, 2], [2, 1]])
     >>> [str(x) for x in L[1]], [str(x) for x in d]
     (['1/2', '1'], ['4', '0'])
@@ -56,10 +92,24 @@ def ldl(A) -> tuple[np.ndarray, np.ndarray] | None:
 
 
 def is_positive_semidefinite(A) -> bool:
-    """Whether a symmetric matrix of integers and Fractions is, decided by its pivots.
+    """Whether a symmetric matrix is positive semidefinite, decided by its pivots.
 
-    Errors and cost: as of `ldl`.
+    Parameters
+    ----------
+    A : (n, n) array_like
+        Symmetric matrix of integers and Fractions.
 
+    Returns
+    -------
+    bool
+        Whether it is.
+
+    See Also
+    --------
+    ldl : The factors with these pivots.
+
+    Examples
+    --------
     >>> is_positive_semidefinite([[2, -2], [-2, 2]]), is_positive_semidefinite([[0, 1], [1, 0]])
     (True, False)
     """
@@ -73,8 +123,18 @@ def is_positive_semidefinite(A) -> bool:
 def vanishes(expression) -> bool:
     """Whether SymPy reduces an expression to 0, and so for all values of its symbols.
 
-    False where it is not zero, and where SymPy cannot tell.
+    Parameters
+    ----------
+    expression : sympy.Expr
+        Without floats.
 
+    Returns
+    -------
+    bool
+        False where it is not zero, and where SymPy cannot tell.
+
+    Examples
+    --------
     >>> import sympy
     >>> x = sympy.Symbol("x")
     >>> vanishes((x + 1) ** 2 - x**2 - 2 * x - 1), vanishes(sympy.sin(x) ** 2 - 1)
@@ -87,11 +147,27 @@ def vanishes(expression) -> bool:
 
 
 def is_positive(expression, least=None, most=None) -> bool:
-    """Whether an expression of SymPy in one symbol is positive from least to most, ends included.
+    """Whether an expression in one symbol is positive from least to most, ends included.
 
-    expression: a quotient of polynomials with rational coefficients. least, most: rational, or
-    None for no end. Decided by Sturm's count of the roots. Raises TypeError for another expression.
+    Parameters
+    ----------
+    expression : sympy.Expr
+        Quotient of polynomials with rational coefficients.
+    least, most : Rational, optional
+        Ends; without them all reals.
 
+    Returns
+    -------
+    bool
+        Whether it is, decided by Sturm's count of the roots.
+
+    Raises
+    ------
+    TypeError
+        If the expression is no such quotient.
+
+    Examples
+    --------
     >>> import sympy
     >>> x = sympy.Symbol("x")
     >>> is_positive(x**2 - 2 * x + 2), is_positive(x * (3 - x), 1, 3), is_positive(1 / x, 1)
@@ -115,9 +191,20 @@ def is_positive(expression, least=None, most=None) -> bool:
 
 
 def random_point(shapes: dict[str, tuple], rng) -> dict:
-    """Fractions for each name: of an array in [-1, 1), of a number, whose shape is (), in (0, 1].
+    """Random arrays of Fractions.
 
-    Each is uniform on 2^40 multiples of 2^-39, or 2^-40.
+    Parameters
+    ----------
+    shapes : dict
+        Shape of each array, by its name.
+    rng : numpy.random.Generator
+        Source of the draws.
+
+    Returns
+    -------
+    dict
+        Of a shape an array, its entries uniform on the multiples of ``2^-39`` in [-1, 1); of the
+        shape () a number, uniform on those of ``2^-40`` in (0, 1].
     """
     point = {}
     for name, shape in shapes.items():
@@ -131,11 +218,21 @@ def random_point(shapes: dict[str, tuple], rng) -> dict:
 
 
 def points_needed(degree: int) -> tuple[int, float]:
-    """How many random points make the error of an identity at most 1e-10, and that error.
+    """How many random points make the error of an identity at most 1e-10.
 
-    A polynomial of this degree that is not zero vanishes at one of them with probability at most
-    degree / 2^40 (Schwartz, Zippel).
+    Parameters
+    ----------
+    degree : int
+        Largest total degree of the polynomials, 1 to ``2^20``.
 
+    Returns
+    -------
+    tuple of int and float
+        The number, and the error: ``degree / 2^40`` at one point bounds the probability that a
+        polynomial other than zero vanishes there (Schwartz 1980, Zippel 1979).
+
+    Examples
+    --------
     >>> points_needed(16)
     (1, 1.4551915228366852e-11)
     """
@@ -149,7 +246,18 @@ def points_needed(degree: int) -> tuple[int, float]:
 
 
 def ball(least, most):
-    """An interval of mpmath that contains [least, most], of integers and Fractions."""
+    """Interval of mpmath that contains all from least to most.
+
+    Parameters
+    ----------
+    least, most : Rational
+        Its ends, which are rounded outwards.
+
+    Returns
+    -------
+    mpmath.iv.mpf
+        The interval.
+    """
     from mpmath import iv
 
     ends = [iv.mpf(Fraction(x).numerator) / Fraction(x).denominator for x in (least, most)]
@@ -157,13 +265,33 @@ def ball(least, most):
 
 
 def enclosed(f: Callable, least, most, box: dict[str, tuple], pieces: int) -> tuple[bool, str]:
-    """Whether least <= f <= most on a whole box, by interval arithmetic on ever smaller pieces.
+    """Whether a function stays between two bounds on a whole box, by interval arithmetic.
 
-    f: takes intervals of mpmath by name and returns one. least, most: rational, or None where
-    there is no bound. box: the two ends for each name, rational. Returns also in words where it
-    fails, or is not decided after so many pieces. Raises TypeError if f returns something else.
-    Cost: one call of f a piece.
+    Parameters
+    ----------
+    f : callable
+        Takes intervals of mpmath.iv by name and returns one.
+    least, most : Rational or None
+        Bounds, both allowed; None where there is none.
+    box : dict
+        The two ends of each argument, rational, by its name.
+    pieces : int
+        Most calls of f, on ever smaller pieces of the box.
 
+    Returns
+    -------
+    holds : bool
+        Whether it is proved.
+    where : str
+        Piece where it fails, or is not decided.
+
+    Raises
+    ------
+    TypeError
+        If f returns no interval.
+
+    Examples
+    --------
     >>> enclosed(lambda x: x * (1 - x), None, Fraction(251, 1000), {"x": (0, 1)}, 1000)
     (True, '')
     >>> enclosed(lambda x: x * (1 - x), None, Fraction(249, 1000), {"x": (0, 1)}, 1000)[0]

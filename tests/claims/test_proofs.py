@@ -12,7 +12,6 @@ from mpmath import iv
 from runproofs.claims.block import Check, ClaimFailed
 from runproofs.claims.registry import LEVELS, Claim
 from runproofs.claims.rows import Row
-from runproofs.exact import ldl, random_point
 
 HAIR = Fraction(1, 10**15)
 THIRD = Fraction(1, 3)
@@ -164,15 +163,6 @@ def test_what_is_no_polynomial_identity(sides, said):
     assert said in verdict.measured
 
 
-def test_random_points_are_exact_and_fill_their_range():
-    point = random_point({"U": (100, 2), "keep": ()}, np.random.default_rng(0))
-    entries = [*point["U"].flat, point["keep"]]
-    assert all(isinstance(entry, Fraction) for entry in entries)
-    assert min(entries) < -0.9
-    assert 0.9 < max(entries) < 1
-    assert 0 < point["keep"] <= 1
-
-
 def test_a_certificate_is_a_bound_and_its_conditions():
     """The least of x^2 - 2 x + y^2 is -1: [[1, -1], [-1, 1]] of x^2 - 2 x + 1 is semidefinite."""
     gram = np.array([[1, -1], [-1, 1]])
@@ -194,18 +184,6 @@ def test_a_certificate_is_a_bound_and_its_conditions():
         judged("certificate", 1, 1)
     with pytest.raises(TypeError, match=r"A must have integers or Fractions, but it has 1\.0"):
         judged("certificate", 1, 1, semidefinite=[np.eye(2)])
-
-
-def test_pivots_decide_what_eigenvalues_only_approach():
-    rng = np.random.default_rng(1)
-    B = rng.integers(-9, 10, size=(6, 3)).astype(object)
-    L, d = ldl(B @ B.T)
-    assert (L @ np.diag(d) @ L.T == B @ B.T).all()
-    assert (d >= 0).all()
-    assert sum(d > 0) == 3
-    assert ldl([[0, 1], [1, 0]]) is None
-    with pytest.raises(ValueError, match="symmetric"):
-        ldl([[0, 1], [2, 0]])
 
 
 def test_an_enclosure_holds_at_each_point():

@@ -355,3 +355,18 @@ test_bad_arguments_are_named = refusals(
     (lambda: shallow.factorize_as_printed(0 * I, 1), "M must not be zero"),
     (lambda: shallow.factorize_as_printed(I, -1), "lam must be a number that is at least 0"),
 )
+
+
+def test_fractions_stay_fractions():
+    U, V = np.array([[1, 2]]) * Fraction(1, 3), np.array([[3, 4]]) * Fraction(1, 7)
+    M, third = np.array([[Fraction(5)]]), Fraction(1, 3)
+    lam = (1 - third) / third
+    value = shallow.objective(U, V, M, lam)
+    assert value == (5 - Fraction(11, 21)) ** 2 + 2 * (Fraction(9, 441) + Fraction(64, 441))
+    one = np.array([[Fraction(1)]])
+    assert shallow.objective_by_enumeration(U, V, one, M, keep=third) == value
+    assert shallow.gradient(U, V, M, lam)[0].dtype == object
+    floats = shallow.objective(U.astype(float), V.astype(float), M, 2.0)
+    np.testing.assert_allclose(float(floats), float(value), rtol=1e-14)
+    with pytest.raises(ValueError, match="both have floats or both have Fractions"):
+        shallow.objective(U, V.astype(float), M, lam)

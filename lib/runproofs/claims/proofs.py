@@ -24,11 +24,15 @@ class Proofs:
     """The methods of a `Row` whose evidence is above "exact". Arguments are exact, or intervals."""
 
     def identity(self, left, right):
-        """left = right for all values of the symbols in them: SymPy reduces each difference to 0.
+        """Both sides are equal for all values of their symbols: SymPy reduces left - right to 0.
 
-        left, right: expressions, matrices or arrays of them. Of a fraction, for all values where
-        both sides are defined; of a symbol with assumptions, for all values that these allow.
-        Two sides that are 0 as they stand fail: a subject that is gone.
+        Where both are defined, and for what the assumptions of the symbols allow. Two sides that
+        are 0 as they stand fail: a subject that is gone.
+
+        Parameters
+        ----------
+        left, right : sympy.Expr, or arrays of them
+            Without floats, with a free symbol.
         """
         a, b, reason = self._pair(left, right)
         if not reason and self.level != "for-all":
@@ -40,10 +44,14 @@ class Proofs:
         self._judge(reason, not wrong and not reason, measured, "equal")
 
     def positive(self, expression, *, least=None, most=None):
-        """expression > 0 for all real values of its one symbol, from least to most, both allowed.
+        """An expression is positive for all real values of its one symbol from least to most.
 
-        expression: of SymPy, a quotient of polynomials with rational coefficients, whose roots
-        Sturm's theorem counts. least, most: integers or Fractions, or None where there is no end.
+        Parameters
+        ----------
+        expression : sympy.Expr
+            Quotient of polynomials with rational coefficients, whose roots are counted (Sturm).
+        least, most : Rational, optional
+            Ends, included; without them all reals.
         """
         (a,), _, reason = self._pair(expression, 0)
         if self.level != "for-all" or len(a.free_symbols) != 1:
@@ -54,14 +62,20 @@ class Proofs:
         self._judge(reason, holds, "positive" if holds else "not positive", "positive")
 
     def polynomial_identity(self, sides: Callable, *, degree: int, **shapes: tuple[int, ...]):
-        """left = right for all arrays of these shapes: equal in Fractions at random points.
+        """Both sides are equal for all arrays of these shapes: in Fractions, at random points.
 
-        sides: takes the arrays by their names, and returns left and right, numbers or arrays that
-        are polynomials of the entries, of at most this degree in all of them; or quotients of
-        polynomials, with the degree that left - right has when multiplied by the denominators.
-        shapes: U=(3, 5) draws a matrix with entries in [-1, 1), keep=() a number in (0, 1]. As many
-        points are drawn as make the error at most 1e-10; the card states it. A float anywhere
-        fails the row, and so does a side that is 0 throughout.
+        A float anywhere fails the row, and so does a side that is 0 throughout.
+
+        Parameters
+        ----------
+        sides : callable
+            Takes the arrays by their names and returns left and right, numbers or arrays of one
+            shape. Each is a polynomial of the entries, or a quotient of polynomials.
+        degree : int
+            Largest total degree of left - right in all entries together, multiplied by the
+            denominators. As many points are drawn as make the error at most 1e-10.
+        **shapes : tuple of int
+            ``U=(3, 5)`` draws a matrix in [-1, 1), ``keep=()`` a number in (0, 1].
         """
         points, error = points_needed(degree)
         error = Context(prec=1, rounding=ROUND_CEILING).create_decimal(error)
@@ -80,12 +94,23 @@ class Proofs:
         self._judge(reason, not (reason or wrong), wrong or demanded, demanded)
 
     def certificate(self, value, bound, *, semidefinite: Iterable = (), zero=(), nonnegative=()):
-        """No point of the whole space has less than `value` (or more, of a maximum).
+        """No point of the whole space is better: this one attains the bound of a dual problem.
 
-        value: at one point. bound: of a dual problem, and the same number. Why the conditions make
-        it a bound for all points is said on the page: matrices are positive semidefinite (by their
-        pivots), numbers are zero (feasibility, complementary slackness), multipliers are at least
-        0. All are integers or Fractions, decided exactly; at least one condition is given.
+        Why the conditions make it a bound for all points is said on the page. All numbers are
+        integers or Fractions, and what is asked of them is decided without rounding.
+
+        Parameters
+        ----------
+        value : Rational
+            Value of the point.
+        bound : Rational
+            Bound of the dual problem, the same number.
+        semidefinite : iterable of array_like
+            Symmetric matrices that must be positive semidefinite.
+        zero : iterable of array_like
+            What must be zero: feasibility, complementary slackness.
+        nonnegative : iterable of array_like
+            Multipliers, which must be at least 0. At least one of the three is given.
         """
         a, b, reason = self._pair(value, bound)
         reason = reason or _no_fraction(a, b)
@@ -106,13 +131,21 @@ class Proofs:
 
     def enclosed(self, function: Callable, *, least=None, most=None, beyond: str = "",
                  **box: tuple):  # fmt: skip
-        """least <= function <= most at each point of a box, by interval arithmetic.
+        """A function stays between its bounds at each point of a box, by interval arithmetic.
 
-        function: takes intervals (`mpmath.iv`) by their names and returns one, computed with
-        `mpmath.iv.exp` and the like, integers, and no decimals, which floats only approach.
-        box: z=(-12, 12); its ends, least and most are integers or Fractions. beyond: why the
-        statement also holds outside the box, where it claims that; the card prints it. A function
-        that touches its bound inside the box is not decided, and fails.
+        One that touches its bound inside the box is not decided, and fails.
+
+        Parameters
+        ----------
+        function : callable
+            Takes intervals of mpmath.iv by their names and returns one. It computes with integers,
+            and with mpmath.iv.exp and the like; decimals are only near what they say.
+        least, most : Rational, optional
+            Bounds; at least one.
+        beyond : str, optional
+            Why the statement holds outside the box, too; the card prints it.
+        **box : tuple of Rational
+            ``z=(-12, 12)``.
         """
         if least is None and most is None:
             raise ValueError(f"{self.text!r}: least= or most= says what is to hold.")
@@ -147,11 +180,11 @@ def _named(symbol) -> str:
     return f"${sympy.latex(sympy.Symbol(str(symbol)))}$"
 
 
-def for_all(symbols: Iterable) -> str:
+def _for_all(symbols: Iterable) -> str:
     """In words, with what the symbols are assumed to be.
 
     >>> import sympy
-    >>> print(for_all([sympy.Symbol("eta"), sympy.Symbol("a", positive=True)]))
+    >>> print(_for_all([sympy.Symbol("eta"), sympy.Symbol("a", positive=True)]))
     for all $a$ > 0, $\\eta$
     """
     signs = ("positive", " > 0"), ("nonnegative", " ≥ 0"), ("negative", " < 0")

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .proofs import Proofs, for_all
+from .proofs import Proofs, _for_all
 from .registry import LEVELS
 
 LARGEST_TOLERANCE = 0.2
@@ -361,7 +361,7 @@ def _evidence(a: np.ndarray, b: np.ndarray) -> tuple[str, str]:
     if not all(map(_exact, entries)):
         return "computed", ""
     if free := set().union(*(getattr(entry, "free_symbols", ()) for entry in entries)):
-        return "for-all", for_all(free)
+        return "for-all", _for_all(free)
     return "whole" if all(isinstance(entry, int) for entry in entries) else "exact", ""
 
 
