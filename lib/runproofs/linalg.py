@@ -30,6 +30,15 @@ def column_norms(X, xp=np):
     return power * ((X / power[..., None, :]) ** 2).sum(-2) ** 0.5
 
 
+@np.errstate(invalid="ignore")
+def weighted(lam, R):
+    """The penalty lam R, with lam and R at least 0: 0 for lam = 0, also where R overflows.
+
+    They broadcast; nothing is checked.
+    """
+    return np.where(np.equal(lam, 0), 0.0, lam * R)[()]
+
+
 def shrink(X, alpha, rank=None):
     """Singular-value soft threshold S_alpha(X_rank) of the best rank-`rank` approximation of X.
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from runproofs import _arguments as arguments
-from runproofs.linalg import column_norms
+from runproofs.linalg import column_norms, weighted
 
 
 class Polar(NamedTuple):
@@ -81,9 +81,10 @@ def append_polar(Y, U, V, lam):
     >>> (U @ V.T).round(12).tolist()
     [[2.0, 0.0], [0.0, 0.0]]
     """
-    if np.ndim(U) == np.ndim(V) == 2 and np.shape(U)[1] == np.shape(V)[1] == 0:
+    U, V = arguments.array("U", U), arguments.array("V", V)
+    if U.ndim == V.ndim == 2 and U.shape[1] == V.shape[1] == 0:
         Y = arguments.matrix("Y", Y, rows=len(U), columns=len(V))
-        U, V, lam = np.asarray(U), np.asarray(V), arguments.number("lam", lam, least=0)
+        lam = arguments.number("lam", lam, least=0)
     else:
         Y, U, V, lam = _problem(Y, U, V, lam)
     return _append(Y - U @ V.T, U, V, lam)
@@ -219,7 +220,7 @@ def _products(U, V):
 
 
 def _value(R, U, V, lam):
-    return (R**2).sum() / 2 + lam * _products(U, V)
+    return (R**2).sum() / 2 + weighted(lam, _products(U, V))
 
 
 def _polar(R):

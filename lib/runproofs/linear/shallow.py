@@ -13,7 +13,7 @@ import numpy as np
 from scipy.optimize import nnls
 
 from runproofs import _arguments as arguments
-from runproofs.linalg import _symmetric_part, column_norms, shrink
+from runproofs.linalg import _symmetric_part, column_norms, shrink, weighted
 from runproofs.linear.equalize import equalizer, importance_scores
 from runproofs.masks import all_masks
 
@@ -328,7 +328,7 @@ def _squared_lengths(X, C):
 
 
 def _regularizer(U, V, lam, C):
-    return lam * ((U * U).sum(-2) * _squared_lengths(V.mT, C)).sum(-1)
+    return weighted(lam, ((U * U).sum(-2) * _squared_lengths(V.mT, C)).sum(-1))
 
 
 def _optimal_triple(M, r, lam):
