@@ -183,10 +183,11 @@ def integers(name, x, *, size, below=None):
     wanted = "integers that are at least 0" + f" and below {below}" * (below is not None)
     if x.dtype.kind not in "iu" or x.shape != (size,):
         raise ValueError(
-            f"{name} must be {size} {wanted}, but the shape is {x.shape} and the type {x.dtype}."
+            f"{name} must be {wanted}, {size} of them, "
+            f"but the shape is {x.shape} and the type {x.dtype}."
         )
     for worst in (x.min(initial=0), x.max(initial=0)):
-        if not 0 <= worst < (np.inf if below is None else below):
+        if not 0 <= worst < (2**63 if below is None else below):
             raise ValueError(f"{name} must be {wanted}, but one is {worst}.")
     return x.astype(np.int64, copy=False)
 

@@ -128,8 +128,8 @@ def test_each_run_may_have_its_own_step():
         ({"sample": True}, "sample"),
         ({"sample": 1.5}, "sample"),
         ({"sample": lambda _: [0, 12, 0]}, "below 12, but one is 12"),
-        ({"sample": lambda _: [0.5, 0, 1]}, "3 integers .* the type float64"),
-        ({"sample": lambda _: [0]}, r"3 integers .* the shape is \(1,\)"),
+        ({"sample": lambda _: [0.5, 0, 1]}, "integers .* 3 of them, .* the type float64"),
+        ({"sample": lambda _: [0]}, r"3 of them, but the shape is \(1,\)"),
         ({"every": [1, 1.5]}, "every"),
     ],
 )

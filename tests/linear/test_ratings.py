@@ -198,7 +198,7 @@ test_training_refuses = refusals(
     (training(test=Ratings([7], [0], [1.0])), "Every row of test must be below 7, the length of"),
     (training(train=Ratings([0], [5], [1.0])), "Every column of train must be below 5"),
     (training(train=Ratings([-1], [0], [1.0])), "The rows of train must be integers .* least 0"),
-    (training(train=Ratings([0], [0.5], [1.0])), "The columns of train must be 1 integers"),
+    (training(train=Ratings([0], [0.5], [1.0])), "The columns of train must be integers"),
     (training(train=Ratings([0], [0], [np.nan])), "the values of train must have finite entries"),
     (training(U=torch.ones(7)), r"U must have 2 axes, none empty, but its shape is \(7,\)"),
     (training(V=torch.ones((5, 3))), "U and V must agree in .* number of columns, dtype"),
@@ -206,6 +206,13 @@ test_training_refuses = refusals(
 )
 test_the_others_refuse = refusals(
     (lambda: factors.sgd_step(U, V, KNOWN, np.ones((12, 2)), 0.5, 0.1), r"kept must be \(12, 3\)"),
+    (lambda: factors.sgd_step(U, V, KNOWN, np.full((12, 3), np.nan), 0.5, 0.1), "kept must be .*"),
+    (lambda: factors.sgd_step(U, V, KNOWN, np.full((12, 3), "1"), 0.5, 0.1), "kept must be"),
+    (lambda: factors.sgd_step(U, V, KNOWN, np.ones((12, 3)) + 1j, 0.5, 0.1), "kept must be"),
+    (
+        lambda: factors.split(Ratings(np.ma.masked_array([0, 1], [0, 1]), [0, 1], [1, 2]), 0.5, 0),
+        "the rows of ratings must have finite entries, but some are masked",
+    ),
     (lambda: factors.split(KNOWN, 1.0, 0), "share must be a number"),
     (lambda: factors.split(KNOWN, 0.01, 0), "share must leave ratings in both parts"),
     (lambda: factors.he_factors(3, 3, 0, 0), "width must be an integer that is at least 1"),

@@ -114,6 +114,7 @@ test_bad_arguments_are_named = refusals(
     (lambda: FIGURE_1([1, 2, 3]), "x must have a last axis of length 2"),
     (lambda: multilayer.dropout_output(FIGURE_1, [1, 1], [1], HALF), "pattern must hold 2"),
     (lambda: multilayer.dropout_output(FIGURE_1, [1, 1], [1, [1]], HALF), r"pattern\[1\]"),
+    (lambda: multilayer.dropout_output(FIGURE_1, [1, 1], [1, [1, 2]], HALF), "zeros and ones"),
     (lambda: multilayer.output_law(FIGURE_1, [[1, 1]], HALF), "x must be a point of 2 inputs"),
     (lambda: multilayer.output_law(FIGURE_1, [1, 1], 0), "p must be a keep probability"),
     (lambda: multilayer.all_patterns(FIGURE_1, 0), "^p must be a keep probability"),

@@ -49,6 +49,8 @@ def sgd_step(U, V, x, y, mask, theta, step_size):
             raise ValueError(f"{name} must be {(*batch, size)}, but its shape is {tuple(t.shape)}.")
         if not t.isfinite().all():
             raise ValueError(f"{name} must have finite entries, but it contains NaN or infinity.")
+    if not ((mask == 0) | (mask == 1)).all():
+        raise ValueError("mask must consist of zeros and ones.")
     new_U, new_V = (t.clone().reshape(-1, *t.shape[-2:]) for t in (U, V))
     x, y, mask = (t.reshape(-1, 1, t.shape[-1]) for t in (x, y, mask))
     _sgd_step_(new_U, new_V, x, y, mask, theta, step_size)
