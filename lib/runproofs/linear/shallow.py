@@ -268,7 +268,8 @@ def equalized_factors(W, x, Y, r):
     Source: thesis, Theorem 4; zero columns up to r before the rotation are what its proof needs.
     """
     U, V = np.zeros((len(W), r)), np.zeros((len(Y), r))
-    U[:, : len(x)], V[:, : len(x)] = W * np.sqrt(x), Y * np.sqrt(x)
+    root = np.sqrt(x, dtype=float)  # of small integers NumPy has it in half precision
+    U[:, : len(x)], V[:, : len(x)] = W * root, Y * root
     Q = equalizer(U)  # U^T U = V^T V, so that one rotation serves both
     return U @ Q, V @ Q
 

@@ -155,7 +155,8 @@ def half(x, y):
 
     x: (K,). Returns a list of triples (probability, x, y). Source: Helmbold and Long, Definition 1.
     """
-    return [(Fraction(1, 2), x, y), (Fraction(1, 2), 0 * arguments.array("x", x), 0)]
+    x = arguments.array("x", x)
+    return [(Fraction(1, 2), x, y), (Fraction(1, 2), 0 * x, 0)]
 
 
 def criterion(network, examples, p):
