@@ -25,6 +25,7 @@ import numpy as np
 import torch
 
 import runproofs
+from booktools.lint import THEORY
 from runproofs.adversarial import attacks, margin_attacks, robust_training
 from runproofs.linear.landscape import descent
 from runproofs.networks import lazy, lazy_audit, two_layer
@@ -35,7 +36,6 @@ except ModuleNotFoundError:
     pandas = None
 
 HERE = Path(__file__).parent
-PARTS = ("linear", "networks", "bounds", "adversarial", "masks", "linalg", "training")
 CALLS = 3  # of each function, at most: the first examples of hypothesis are often zero
 UNCHECKED = re.compile("(?i)nothing is checked|without the checks")  # as a docstring says
 NET, X, Y = two_layer.TwoLayerNetwork(np.eye(2), [1, -3], 0.5), [[1, 2], [0, 1]], [1, -1]
@@ -55,7 +55,7 @@ RUN = lazy.algorithm_4(NET, X, Y, 0.5, step_size=0.5, rng=1)
 def public():
     """The public functions of the theory, and how instances are called, by their code."""
     for found in pkgutil.walk_packages(runproofs.__path__, "runproofs."):
-        if found.name.split(".")[1] in PARTS and "._" not in found.name:
+        if found.name.split(".")[1] in THEORY and "._" not in found.name:
             module = importlib.import_module(found.name)
             own = [x for name, x in vars(module).items()
                    if name[0] != "_" and getattr(x, "__module__", "") == found.name]  # fmt: skip
@@ -65,7 +65,7 @@ def public():
                     yield inspect.unwrap(f).__code__, f
 
 
-class CalledError(BaseException):
+class Called(BaseException):
     """Ends a test, which catches no such error."""
 
 
@@ -86,13 +86,13 @@ def record():
         calls[code].append(None)  # while copies are made
         calls[code][-1] = copied([[*given[:n], *rest], named])
         if code is wanted and len(calls[code]) == enough:
-            raise CalledError
+            raise Called
 
     def run(f, *args, **options):
         sys.setprofile(watch)
         try:
             f(*args, **options)
-        except (CalledError, Exception):  # of a test that asks for what pytest would bring
+        except (Called, Exception):  # of a test that asks for what pytest would bring
             pass
         finally:
             sys.setprofile(None)
@@ -102,9 +102,9 @@ def record():
             run(doctest.DocTestRunner(verbose=False).run, example, out=len, clear_globs=False)
     for call in EXTRA:
         run(call)
-    paths = [*HERE.glob("test_[lm]*.py")]
-    paths += [path for part in PARTS for path in HERE.glob(f"{part}/**/test_*.py")]
-    tests = [test for path in paths for test in cases(path)]
+    paths = [path for part in THEORY for path in HERE.glob(f"{part}/**/test_*.py")]
+    paths += HERE.glob("test_[lm]*.py")
+    tests = [test for path in sorted(paths) for test in cases(path)]
     for wanted, f in known.items():
         call, own = best(f, calls[wanted]), f"test_{f.__module__.rpartition('.')[2]}"
         near = [test for test in tests if f"{f.__name__}(" in test[1]]
@@ -150,8 +150,8 @@ def copied(call):
 # Again -------------------------------------------------------------------------------------------
 
 
-def read_only(a):
-    a = a.copy()
+def foreign(a):
+    a = np.flip(np.flip(a).astype(a.dtype.newbyteorder(">")))
     a.flags.writeable = False
     return a
 
@@ -172,10 +172,8 @@ def single(a, then="f4"):
 
 FORMS = {
     "Fortran": np.asfortranarray,
-    "reversed": lambda a: np.flip(np.flip(a).copy()),
     "strided": lambda a: np.repeat(a, 2, -1)[..., ::2],
-    "big-endian": lambda a: a.astype(a.dtype.newbyteorder(">")),
-    "read-only": read_only,
+    "reversed, big-endian and read-only": foreign,
     "without a masked entry": np.ma.array,
     "a list": lambda a: a.tolist(),
     "small integers": small,

@@ -87,9 +87,7 @@ def test_ids_are_whole_numbers_below_their_bound():
         assert found.dtype == np.dtype("int64")
         assert found.tolist() == [1, 0, 2]
     for bad in ([1, 2, 3], [0, -1, 1], [0.0, 1, 2], [True, False, True], [0, 1], [[0, 1, 2]]):
-        with pytest.raises(
-            ValueError, match=r"^x must be .*integers that are at least 0"
-        ):
+        with pytest.raises(ValueError, match=r"^x must be .*integers that are at least 0"):
             arguments.integers("x", bad, size=3, below=3)
     with pytest.raises(ValueError, match="but one is 18446744073709551615"):
         arguments.integers("x", np.array([2**64 - 1], "u8"), size=1)

@@ -188,7 +188,7 @@ def grow(Y, lam, U, V, *, still=0.01, tol=1e-12, steps=2000):
         bounds.append(values[-1] - gap)
         sizes.append(U.shape[1])
         if gap <= tol * scale or len(values) > steps:
-            return Growth(U, V, np.array(values), np.array(bounds), np.array(sizes))
+            return Growth(U.copy(), V.copy(), np.array(values), np.array(bounds), np.array(sizes))
         if moved < still * (_polar(R).value - lam):
             U, V = _append(R, U, V, lam)
             moved = np.inf
