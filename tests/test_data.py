@@ -228,8 +228,8 @@ def test_mnist_scales_to_the_unit_interval(small_mnist, split):
 
 
 test_unknown_names_are_refused = refusals(
-    (lambda: data.mnist("validation"), r"split must be one of \['test', 'train'\]"),
-    (lambda: data.movielens("20m"), r"size must be one of \['100k', '1m', '10m'\]"),
+    (lambda: data.mnist("validation"), "split must be train or test"),
+    (lambda: data.movielens("20m"), "size must be 100k, 1m or 10m"),
 )
 
 
@@ -314,7 +314,7 @@ def test_a_recompressed_file_is_fine(monkeypatch, tmp_path):
     ids=["empty", "cut", "cut by one", "no gzip"],  # the bytes hold the second of their making
 )
 def test_what_is_truncated_or_no_gzip_is_refused(monkeypatch, tmp_path, content):
-    with pytest.raises(DataError, match=r"file\.gz (cannot be read: |is not the)"):
+    with pytest.raises(DataError, match=r"file\.gz (cannot be read: |is not the|is empty)"):
         read_placed(monkeypatch, tmp_path, content)
 
 

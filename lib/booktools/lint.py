@@ -1,7 +1,7 @@
 """Style of the code cells of the book and of the course: ruff's rules and format; --fix mends.
 
-And no row of a card compares an expression with itself, and numpydoc reads the docstrings of the
-library.
+No row of a card compares an expression with itself, no public function of the theory takes an array
+past `_arguments` and `_tensors`, and numpydoc reads the docstrings of the library.
 
 Ruff knows notebooks: it sorts the imports of a cell by themselves, looks for their uses on the
 whole page, and lets the last line of a cell be its output. So each page becomes one for a moment.
@@ -11,6 +11,7 @@ import argparse
 import ast
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -26,6 +27,11 @@ from . import ROOT
 CHECK = ["check", "--extend-ignore", "E402,W391"]
 FORMAT = ["format", "--config", "format.skip-magic-trailing-comma = true"]
 SIDES = {"expected", "upper", "other", "target", "right", "bound"}  # second sides of a row
+THEORY = ("adversarial", "bounds", "linear", "networks", "linalg", "masks", "training")
+ENTRANCES = {  # of arrays, less those that check them
+    "np": {"array", "asanyarray", "asarray", "ascontiguousarray", "reshape"},
+    "torch": {"as_tensor", "asarray", "from_numpy", "tensor"},
+}
 WIDTHS = {
     "book": 88,  # what fits beside the table of contents
     "coursework": 100,  # an assignment is a notebook, and has the window to itself
@@ -62,6 +68,29 @@ def with_themselves(page: str) -> Iterator[int]:
                         sides = [ast.dump(side) for side in [*node.args[:2], *named]]
                         if len(set(sides)) < len(sides):
                             yield cell.line + node.lineno - 1
+
+
+def unchecked(code: str) -> Iterator[tuple[int, str]]:
+    """The lines where a public function gives its own parameter to one of the ENTRANCES."""
+    for function in ast.walk(ast.parse(code)):
+        if not isinstance(function, ast.FunctionDef) or re.match("_(?!_)", function.name):
+            continue
+        given = {node.arg for node in ast.walk(function.args) if isinstance(node, ast.arg)}
+        for node in ast.walk(function):
+            match node:
+                case ast.Call(ast.Attribute(ast.Name(package), entrance), [ast.Name(name), *_]):
+                    if name in given and entrance in ENTRANCES.get(package, ()):
+                        yield node.lineno, f"{package}.{entrance} takes {name} unchecked"
+
+
+def lint_theory(root: Path = ROOT / "lib" / "runproofs") -> list[str]:
+    """What is `unchecked` in the theory, one line each."""
+    return [
+        f"{os.path.relpath(path, ROOT)}:{line}: {what}: use arguments.array or _tensors.tensor"
+        for path in sorted(root.rglob("[!_]*.py"))
+        if path.relative_to(root).parts[0].removesuffix(".py") in THEORY
+        for line, what in unchecked(path.read_text("utf-8"))
+    ]
 
 
 def pages_in(folder: Path) -> list[Path]:
@@ -108,11 +137,11 @@ def lint_docstrings() -> int:
 
 
 def main(arguments: list[str]) -> int:
-    """Lint the cells of all pages, and all docstrings of the library; 1 if something is wrong."""
+    """Lint all cells, the theory's arguments and the docstrings; 1 if something is wrong."""
     parser = argparse.ArgumentParser("python -m booktools lint", description=main.__doc__)
     parser.add_argument("--fix", action="store_true", help="mend what ruff can")
     fix = parser.parse_args(arguments).fix
-    found = []
+    found = lint_theory()
     for folder, width in WIDTHS.items():
         found += lint(pages_in(ROOT / folder), width, fix)
     print("\n".join(found), end="\n" * bool(found), flush=True)

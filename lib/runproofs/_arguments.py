@@ -1,12 +1,13 @@
 """Checks of arguments, made once at the public boundary; each failure is one sentence.
 
+`array` is the one entrance of arrays, whoever made them: NumPy, pandas, torch, or a list.
 `numbers` is the general one. Its bounds are keywords of whatever checks numbers here: `above` and
 `below` are left out, `least` and `most` are let in.
 """
 
 import operator
 from fractions import Fraction
-from numbers import Integral, Rational
+from numbers import Integral, Rational, Real
 
 import numpy as np
 
@@ -16,6 +17,25 @@ BOUNDS = {
     "below": ("below", operator.lt),
     "most": ("at most", operator.le),
 }
+
+
+def array(name, x, wanted="an array of numbers"):
+    """x as NumPy's own array of any type, in this machine's byte order; no entry may be masked."""
+    if type(x) is not np.ndarray and _masked(x):
+        raise ValueError(f"{name} must have finite entries, but some are masked.")
+    try:
+        x = np.asarray(x)
+    except (ValueError, TypeError, RuntimeError):  # ragged lists, tensors elsewhere or with grad
+        raise ValueError(
+            f"{name} must be {wanted}, but it is not an array of real numbers."
+        ) from None
+    return x if x.dtype.isnative else x.astype(x.dtype.newbyteorder("="))
+
+
+def _masked(x):
+    if isinstance(x, list | tuple):  # whose masked rows NumPy takes for ordinary ones
+        return any(map(_masked, x))
+    return np.ma.is_masked(x)
 
 
 def numbers(name, x, *, batch=None, exact=False, wanted=None, **bounds):
@@ -62,20 +82,15 @@ def _floats(name, x, allowed, infinite=False, exact=False):
 
     exact: an array of Fractions, or of Python's integers and them, stays one.
     """
-    try:
-        array = np.asarray(x)
-    except (ValueError, TypeError, RuntimeError):  # ragged lists, tensors elsewhere or with grad
-        array = np.asarray(None)
-    if np.ma.is_masked(x):
-        raise ValueError(f"{name} must have finite entries, but some are masked.")
-    if exact and array.dtype == object and all(isinstance(x, Rational) for x in array.flat):
-        return array
-    if array.dtype.kind not in "iuf":
+    x = array(name, x, allowed)
+    if exact and x.dtype == object and all(isinstance(entry, Rational) for entry in x.flat):
+        return x
+    if x.dtype.kind not in "iuf":
         raise ValueError(f"{name} must be {allowed}, but it is not an array of real numbers.")
-    array = array.astype(np.float64, copy=False)
-    if not (infinite or np.isfinite(array).all()):
+    x = x.astype(np.float64, copy=False)
+    if not (infinite or np.isfinite(x).all()):
         raise ValueError(f"{name} must have finite entries, but it contains NaN or infinity.")
-    return array
+    return x
 
 
 def matrix(name, X, *, square=False, rows=None, columns=None, batched=False, exact=False):
@@ -101,6 +116,7 @@ def matrix(name, X, *, square=False, rows=None, columns=None, batched=False, exa
 
 def symmetric(name, C, *, size=None, batched=False, tol=1e-10):
     """C as a symmetric float64 matrix, or a batch; asymmetry up to tol (relative) is rounding."""
+    tol = _rounding(C, tol)
     C = matrix(name, C, square=True, rows=size, batched=batched)
     if (C.mT == C).all():  # the usual case, several times faster than what follows
         return C
@@ -112,8 +128,8 @@ def symmetric(name, C, *, size=None, batched=False, tol=1e-10):
 
 def positive_semidefinite(name, C, *, size=None):
     """C as a symmetric positive semidefinite matrix; defects of 1e-10 (relative) are rounding."""
-    C = symmetric(name, C, size=size)
-    _check_semidefinite(name, np.linalg.eigvalsh(C))
+    tol, C = _rounding(C), symmetric(name, C, size=size)
+    _check_semidefinite(name, np.linalg.eigvalsh(C), tol)
     return C
 
 
@@ -127,7 +143,7 @@ def positive_definite(name, C, *, size=None):
 def eigh_semidefinite(name, C, *, size=None):
     """Eigenvalues, at least 0, and eigenvectors of a positive semidefinite C, checked by them."""
     values, W = np.linalg.eigh(symmetric(name, C, size=size))
-    _check_semidefinite(name, values)
+    _check_semidefinite(name, values, _rounding(C))
     return np.maximum(values, 0), W
 
 
@@ -138,8 +154,14 @@ def eigh_definite(name, C, *, size=None):
     return values, W
 
 
-def _check_semidefinite(name, values):
-    if values[0] < -1e-10 * np.abs(values).max():
+def _rounding(x, tol=1e-10):
+    """tol, or some roundings of x where its own numbers have fewer digits."""
+    kind = np.asarray(x).dtype
+    return max(tol, 16 * np.finfo(kind).eps) if kind.kind == "f" else tol
+
+
+def _check_semidefinite(name, values, tol):
+    if values[0] < -tol * np.abs(values).max():
         raise ValueError(
             f"{name} must be positive semidefinite, but its least eigenvalue is {values[0]:.3g}."
         )
@@ -163,10 +185,40 @@ def vector(name, x, *, size=None, **bounds):
     return x
 
 
+def integers(name, x, *, size, below=None):
+    """x as an int64 vector of that size, with entries that are at least 0, and below a bound."""
+    x = array(name, x)
+    wanted = "integers that are at least 0" + f" and below {below}" * (below is not None)
+    if x.dtype.kind not in "iu" or x.shape != (size,):
+        raise ValueError(
+            f"{name} must be {wanted}, {size} of them, "
+            f"but the shape is {x.shape} and the type {x.dtype}."
+        )
+    for worst in (x.min(initial=0), x.max(initial=0)):
+        if not 0 <= worst < (2**63 if below is None else below):
+            raise ValueError(f"{name} must be {wanted}, but one is {worst}.")
+    return x.astype(np.int64, copy=False)
+
+
+def zeros_and_ones(name, x, size, *, one=False):
+    """A mask x (..., size), one or a batch, as an array of the type that it has.
+
+    one: the number 1 stands for a mask of ones.
+    """
+    x = array(name, x)
+    if one and x.ndim == 0 and x == 1:
+        x = np.broadcast_to(x, size)
+    exact = x.dtype == object and all(isinstance(entry, Rational) for entry in x.flat)
+    numeric = exact or x.dtype.kind in "biuf"
+    if not numeric or x.shape[-1:] != (size,) or not ((x == 0) | (x == 1)).all():
+        raise ValueError(f"{name} must consist of zeros and ones, {size} on its last axis.")
+    return x
+
+
 def probabilities(name, x, n):
     """x as n entries that are at least 0 and have the sum 1, to 1e-9."""
-    x = vector(name, x, least=0)
-    if len(x) != n or abs(x.sum() - 1) > 1e-9:
+    tol, x = _rounding(x, 1e-9), vector(name, x, least=0)
+    if len(x) != n or abs(x.sum() - 1) > tol:
         raise ValueError(
             f"{name} must be {n} probabilities of sum 1, but it has {len(x)} entries "
             f"of sum {x.sum():.6g}."
@@ -234,6 +286,14 @@ def drop_probability(drop):
     return number("drop", drop, wanted="a probability in [0, 1)", least=0, below=1)
 
 
+def choice(name, value, options, also=""):
+    """value, which must be one of the options: strings or numbers. also: what else may be there."""
+    if not isinstance(value, str | Real) or value not in list(options):
+        *most, last = map(str, options)
+        raise ValueError(f"{name} must be {also}{', '.join(most)} or {last}, but it was {value!r}.")
+    return value
+
+
 def rational(name, x):
     """x as a Fraction that is at least 0; decimals are refused, since they only look exact."""
     if not isinstance(x, Rational) or isinstance(x, bool) or x < 0:
@@ -277,6 +337,11 @@ def points(name, x, d, *, axes=None):
         wanted = f"{axes} axes, the last" if axes is not None else "a last axis"
         raise ValueError(f"{name} must have {wanted} of length {d}, but its shape is {x.shape}.")
     return x
+
+
+def margins(z):
+    """z as float64 array of margins, which may be infinite."""
+    return numbers("z", z, wanted="a number or an array of numbers", most=np.inf)
 
 
 def signs(name, y):

@@ -1,6 +1,24 @@
 """Checks of torch's tensors and generators, for training; `_arguments` has those of arrays."""
 
+import numpy as np
 import torch
+
+from runproofs import _arguments as arguments
+
+
+def tensor(name, x, dtype=None, device=None):
+    """x, a tensor or what NumPy takes for an array of real numbers, as a tensor.
+
+    An array is copied: torch knows no negative strides, and warns of memory that is read-only.
+    """
+    if not isinstance(x, torch.Tensor):
+        x = arguments.array(name, x)
+        if x.dtype.kind not in "biuf":
+            raise ValueError(f"{name} must be an array of real numbers, but it has others.")
+        x = torch.from_numpy(np.array(x, order="C"))
+    if x.is_complex():
+        raise ValueError(f"{name} must be an array of real numbers, but it has others.")
+    return x.to(device, dtype or x.dtype)
 
 
 def check_factors(U, V, ndim=None):

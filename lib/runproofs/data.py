@@ -23,6 +23,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from runproofs import _arguments as arguments
+
 with warnings.catch_warnings():  # its progress bars warn in notebooks that have no widgets
     warnings.simplefilter("ignore")
     import pooch
@@ -190,8 +192,7 @@ def mnist(split: str = "train") -> Images:
     DataError
         If a file is missing or corrupt.
     """
-    if split not in MNIST:
-        raise ValueError(f"split must be one of {sorted(MNIST)}, but it was {split!r}.")
+    arguments.choice("split", split, MNIST)
     images, labels = (_parse_idx(_read(source), source.path) for source in MNIST[split])
     return Images(images.astype(np.float32) / np.float32(255), labels.astype(np.int64))
 
@@ -214,8 +215,7 @@ def cifar10(split: str = "train") -> Images:
     DataError
         If the archive is missing or corrupt.
     """
-    if split not in CIFAR_10_FILES:
-        raise ValueError(f"split must be one of {sorted(CIFAR_10_FILES)}, but it was {split!r}.")
+    arguments.choice("split", split, CIFAR_10_FILES)
     with tarfile.open(fileobj=io.BytesIO(_read(CIFAR_10))) as archive:
         parts = [archive.extractfile(name).read() for name in CIFAR_10_FILES[split]]
     return _parse_cifar(b"".join(parts), CIFAR_10.path)
@@ -244,10 +244,8 @@ def movielens(size: str = "100k") -> Ratings:
     -----
     "10m" takes about 2 GB of memory.
     """
-    if size == "100k":
+    if arguments.choice("size", size, ["100k", *MOVIELENS]) == "100k":
         return _parse_ratings(_read(MOVIELENS_100K).decode("ascii"), MOVIELENS_100K.path)
-    if size not in MOVIELENS:
-        raise ValueError(f"size must be one of {['100k', *MOVIELENS]}, but it was {size!r}.")
     source, member = MOVIELENS[size]
     with zipfile.ZipFile(io.BytesIO(_read(source))) as archive:
         return _parse_dat(archive.read(member), member, whole=size == "1m")
@@ -301,8 +299,8 @@ def _parse_ratings(text: str, name: str) -> Ratings:
     `name` stands in the DataError raised for a line that is not four integers, or out of range.
     """
     rows = []
-    for number, line in enumerate(text.splitlines(), start=1):
-        match = RATING.fullmatch(line)
+    for number, line in enumerate(io.StringIO(text, newline=None), start=1):
+        match = RATING.fullmatch(line := line.removesuffix("\n"))
         if not match:
             raise DataError(
                 f"{name}, line {number} must be four integers separated by tabs, user and item "
@@ -347,16 +345,19 @@ def _read(source: _Source) -> bytes:
     another hash.
     """
     root = os.environ.get("HEURISTICS_DATA")
-    path = Path(root, source.path) if root else _fetch(source)
+    path = Path(root, source.path).expanduser() if root else _fetch(source)
     try:
         payload = _decompress(path.read_bytes(), path.name, source.member)
     except FileNotFoundError:
         raise DataError(
-            f"{path} does not exist: HEURISTICS_DATA must name a folder that holds {source.path} "
-            "(unset it to download the file), and `data.digits()` needs no file at all."
+            f"{path} does not exist: HEURISTICS_DATA must name a folder that holds {source.path}, "
+            "packed as it is served (unset it to download the file), and `data.digits()` needs no "
+            "file at all."
         ) from None
     except (EOFError, OSError, KeyError, zlib.error, zipfile.BadZipFile) as error:
         raise DataError(f"{path} cannot be read: it is truncated or corrupt ({error}).") from error
+    if not payload:
+        raise DataError(f"{path} is empty.")
     if (found := hashlib.sha256(payload).hexdigest()) != source.sha256:
         raise DataError(
             f"{path} is not the known {source.path}: the SHA-256 of its contents is {found}, "

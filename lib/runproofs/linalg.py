@@ -56,6 +56,17 @@ def column_norms(X, xp=np):
     return power * ((X / power[..., None, :]) ** 2).sum(-2) ** 0.5
 
 
+def weighted(lam, R):
+    """The penalty lam R, with lam and R at least 0: 0 for lam = 0, also where R overflows.
+
+    They broadcast; nothing is checked.
+    """
+    if np.ndim(lam) == 0 and lam:  # the usual case
+        return lam * R
+    with np.errstate(invalid="ignore"):
+        return np.where(np.equal(lam, 0), 0.0, lam * R)[()]
+
+
 def shrink(X, alpha, rank=None):
     """Soft threshold of the singular values of X, or of its best approximation of a rank.
 

@@ -1,10 +1,14 @@
 """Attacks on torch models under other grad modes, at extreme scales, and with bad arguments."""
 
 import math
+import warnings
+from copy import deepcopy
+from functools import partial
 
 import numpy as np
 import pytest
 import torch
+from torch import nn
 
 from helpers.classifiers import NORMS, batch, linear, mlp
 from helpers.refusals import refusals
@@ -75,6 +79,34 @@ def test_gradients_whose_squares_underflow_still_have_a_direction(dtype, small):
     torch.testing.assert_close(u, small * way, rtol=1e-6, atol=0)
 
 
+@pytest.mark.parametrize(
+    ("dtype", "small"),
+    [
+        (torch.float16, 1e-3), (torch.float16, 1e-5), (torch.float16, 1e-6),
+        (torch.bfloat16, 1e-39), (torch.float32, 1e-39), (torch.float32, 1e-44),
+        (torch.float64, 1e-310),
+    ],
+)  # fmt: skip
+def test_subnormal_gradients_have_the_length_one_too(dtype, small):
+    x = torch.tensor([[0.5] * 4, [0.25] * 4], dtype=dtype)
+    options = {"norm": 2, "eps": 0.25, "step_size": 0.25, "steps": 1, "loss": "margin"}
+    kinked = torch.tensor([small, 0], dtype=dtype)  # the second sample has no gradient
+    u = attacks.pgd(lambda u: kinked * u.sum(1), x, [1, 1], normalize=True, **options)
+    assert u.dtype == dtype
+    assert u[0].tolist() == [0.375] * 4
+    assert torch.equal(u[1], x[1])
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_losses_of_half_precision_are_those_of_float32(dtype):
+    logits, y = torch.tensor([[9.0, -1], [3, 2.5]], dtype=dtype), torch.tensor([0, 1])
+    seen = []
+    model, x = (lambda u: logits + 0 * u), torch.full((2, 2), 0.5, dtype=dtype)
+    attacks.pgd(model, x, y, loss=lambda f, y: seen.append(f) or f[:, 0], **GOOD)
+    assert torch.equal(seen[0], logits.float())
+    assert torch.equal(attacks.margin(logits, y), torch.tensor([10, -0.5]))
+
+
 def test_a_sample_without_gradient_stays_at_any_step():
     x, y = torch.full((2, 3), 0.5), torch.tensor([1, -1])
     options = {"norm": 2, "eps": 0.1, "step_size": 1e30, "steps": 2, "normalize": True}
@@ -96,6 +128,75 @@ def test_both_ends_of_the_box_are_reached_and_kept(norm, start):
 
 
 GOOD = {"norm": 2, "eps": 0.1, "step_size": 0.1, "steps": 2}
+ATTACKS = [
+    partial(attacks.pgd, **GOOD), partial(attacks.all_targets, **GOOD),
+    partial(attacks.fgsm, eps=0.1), partial(attacks.bim, eps=0.1, step_size=0.1, steps=2),
+]  # fmt: skip
+
+
+@pytest.fixture
+def stochastic():
+    """A model in training mode but for one part, with dropout and running statistics."""
+    torch.manual_seed(0)
+    layers = nn.Linear(12, 20), nn.BatchNorm1d(20), nn.Tanh(), nn.Dropout(0.5), nn.Linear(20, 3)
+    model = nn.Sequential(*layers, nn.Dropout(0.5).eval()).double()
+    model(torch.rand(50, 12, dtype=torch.float64))
+    return model
+
+
+@pytest.mark.parametrize("attack", ATTACKS)
+def test_a_module_is_attacked_in_evaluation_mode_and_has_its_own_mode_afterwards(
+    attack, stochastic
+):
+    x, y = batch(6)
+    before, modes = deepcopy(stochastic.state_dict()), [m.training for m in stochastic.modules()]
+    found = attack(stochastic, x, y)
+    with pytest.raises(ValueError, match="labels 0 to 2"):
+        attack(stochastic, x, y + 3)
+    assert modes == [m.training for m in stochastic.modules()] == [True] * 6 + [False]
+    for name, value in stochastic.state_dict().items():
+        assert torch.equal(value, before[name])
+    assert torch.equal(found, attack(stochastic.eval(), x, y))
+
+
+@pytest.mark.parametrize("attack", ATTACKS)
+def test_attacks_work_in_inference_mode_and_on_its_tensors(attack):
+    model, (x, y) = mlp(3), batch(6)
+    with torch.inference_mode():
+        inside, labels = x.clone(), y.clone()
+        found = attack(model, inside, labels)
+    assert torch.equal(found, attack(model, x, y))
+    assert torch.equal(attack(model, inside, labels), found)
+
+
+KINDS = ["i1", "u1", "u2", "u4", "u8", "<i8", ">i8", ">u2", ">f4", "f2"]
+
+
+@pytest.mark.parametrize("outputs", [1, 3])
+def test_labels_may_come_in_any_array(outputs):
+    x, y = batch(6, outputs=outputs)
+    y = abs(y).numpy().astype(int)  # 1, or 0 to 2
+    expected = ATTACKS[0](mlp(outputs), x, torch.tensor(y))
+    frozen = np.repeat(y, 2)[::2]
+    frozen.flags.writeable = False
+    forms = [y.tolist(), y[::-1].copy()[::-1], frozen, *(y.astype(kind) for kind in KINDS)]
+    forms += [torch.tensor(y).to(kind) for kind in (torch.uint16, torch.uint32, torch.uint64)]
+    for form in forms:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")  # of torch, of memory that is read-only
+            assert torch.equal(ATTACKS[0](mlp(outputs), x, form), expected)
+    for bad in (np.ma.masked_array(y, y >= 0), y + 7j, y.astype(str), (y - 3).astype("u8"), [[]]):
+        with pytest.raises(ValueError, match="y must"):
+            ATTACKS[0](mlp(outputs), x, bad)
+
+
+@pytest.mark.parametrize("attack", ATTACKS)
+def test_a_model_may_overwrite_its_input(attack):
+    model, (x, y) = mlp(3), batch(6)
+    before = x.clone()
+    found = attack(lambda u: model(u.mul_(2)), x, y)
+    assert torch.equal(x, before)
+    assert torch.equal(found, attack(lambda u: model(2 * u), x, y))
 
 
 @pytest.mark.parametrize(
@@ -114,6 +215,10 @@ GOOD = {"norm": 2, "eps": 0.1, "step_size": 0.1, "steps": 2}
         ({"steps": 0}, "steps must"),
         ({"steps": 1.5}, "steps must"),
         ({"norm": 1}, "norm must"),
+        ({"norm": np.array([2, 2])}, "norm must be 2 or inf"),
+        ({"loss": np.array(["ce"])}, "loss must be a function, ce, .* or margin"),
+        ({"x": torch.zeros(4, 12).to_sparse()}, "x must be .* not a sparse one"),
+        ({"model": mlp(3).float()}, "x must be torch.float32 on cpu, like the parameters"),
         ({"loss": "hinge"}, "loss must"),
         ({"reduction": "none"}, "reduction must"),
         ({"random_start": True}, "generator must"),
@@ -208,12 +313,12 @@ def test_a_loss_may_be_of_another_dtype_than_the_inputs():
     assert (u != x).any()
 
 
-def test_one_gradient_too_long_among_others_is_refused():
-    slopes = torch.tensor([[1.0, 0], [3e36, 3e36]])  # float32: the inverse length underflows
+def test_one_gradient_too_long_among_others_has_its_direction():
+    slopes = torch.tensor([[1.0, 0], [3e36, -4e36]])  # float32: the inverse length underflows
     x, y = torch.zeros(2, 2), torch.tensor([1, 1])
     options = {"norm": 2, "eps": 1, "step_size": 1, "steps": 1, "loss": "margin", "clip": None}
-    with pytest.raises(ValueError, match="an update of x overflows"):
-        attacks.pgd(lambda u: (u * slopes).sum(1), x, y, normalize=True, **options)
+    u = attacks.pgd(lambda u: (u * slopes).sum(1), x, y, normalize=True, **options)
+    torch.testing.assert_close(u, torch.tensor([[-1.0, 0], [-0.6, 0.8]]))
 
 
 def test_the_largest_number_of_the_dtype_is_allowed():

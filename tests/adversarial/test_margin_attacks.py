@@ -1,5 +1,7 @@
 """Gradient attacks on the margin: each against torch's autograd or a closed form."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 import torch
@@ -146,6 +148,19 @@ def test_clean_is_the_point_itself_for_the_whole_batch():
     np.testing.assert_array_equal(found.margin, two_layer.margin(net, np.arange(4.0), 1))
     found = margin_attacks.algorithm_5(net, np.arange(4.0), 1, 0, step_size=1, visits=3)
     assert found.point.shape == (6, 4)
+
+
+def test_results_are_arrays_of_their_own():
+    net, _, _ = problem(4, 1)
+    x = np.arange(4.0)
+    pgd, path = (
+        partial(attack, step_size=1, visits=1)
+        for attack in (margin_attacks.algorithm_5, margin_attacks.pgd_path)
+    )
+    for attack in (margin_attacks.clean, pgd, path):
+        found = attack(net, x, 1, 0.3).point
+        found += 1
+        assert x.tolist() == [0, 1, 2, 3]
 
 
 def test_each_point_may_have_its_own_step():

@@ -127,9 +127,9 @@ def test_each_run_may_have_its_own_step():
         ({"network": TwoLayerNetwork(np.ones((2, 2)), np.ones((3, 4, 2)), 1)}, "network"),
         ({"sample": True}, "sample"),
         ({"sample": 1.5}, "sample"),
-        ({"sample": lambda _: [0, 12, 0]}, "indices from 0 to 11"),
-        ({"sample": lambda _: [0.5, 0, 1]}, r"integers \(3,\)"),
-        ({"sample": lambda _: [0]}, r"integers \(3,\)"),
+        ({"sample": lambda _: [0, 12, 0]}, "below 12, but one is 12"),
+        ({"sample": lambda _: [0.5, 0, 1]}, "integers .* 3 of them, .* the type float64"),
+        ({"sample": lambda _: [0]}, r"3 of them, but the shape is \(1,\)"),
         ({"every": [1, 1.5]}, "every"),
     ],
 )

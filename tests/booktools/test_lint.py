@@ -3,7 +3,7 @@
 import pytest
 
 from booktools import ROOT
-from booktools.lint import WIDTHS, lint, pages_in
+from booktools.lint import WIDTHS, lint, lint_theory, pages_in, unchecked
 
 IMPORTS = """```{code-cell} ipython3
 import numpy as np
@@ -68,6 +68,36 @@ def test_fix_sorts_and_formats_cells_and_touches_nothing_else(problems):
     found, page = problems(broken, fix=True)
     assert page == broken
     assert any(problem.startswith("14:") and "syntax" in problem for problem in found)
+
+
+THEORY = """
+def norm(x, *, y=0):
+    z = np.asarray(x)
+    def inner(w):
+        return np.reshape(w, 3) + torch.as_tensor(y, dtype=float)
+    return np.array([x]) + np.array(z) + arguments.array("x", x)
+class Net:
+    def __call__(self, *x):
+        return torch.tensor(x)
+    def _inner(self, x):
+        return np.asarray(x)
+"""
+
+
+def test_parameters_of_public_functions_go_through_the_checks(tmp_path):
+    assert sorted(unchecked(THEORY)) == [
+        (3, "np.asarray takes x unchecked"),
+        (5, "np.reshape takes w unchecked"),
+        (5, "torch.as_tensor takes y unchecked"),
+        (9, "torch.tensor takes x unchecked"),
+    ]
+    assert lint_theory() == []
+    (tmp_path / "linear").mkdir()
+    for name in ("linear/norms.py", "linear/_private.py", "data.py"):
+        (tmp_path / name).write_text(THEORY, "utf-8")
+    found = lint_theory(tmp_path)
+    assert len(found) == 4
+    assert "linear/norms.py:3: np.asarray takes x unchecked: use arguments.array" in found[0]
 
 
 def test_all_folders_with_cells_are_linted():

@@ -211,6 +211,16 @@ test_the_others_refuse = refusals(
         lambda: factors.sgd_step(U, V, KNOWN, np.ones((12, 2)), 0.1, drop=0.5),
         r"kept must be \(12, 3\)",
     ),
+    (
+        lambda: factors.sgd_step(U, V, KNOWN, np.full((12, 3), np.nan), 0.1, drop=0.5),
+        "kept must be .*",
+    ),
+    (lambda: factors.sgd_step(U, V, KNOWN, np.full((12, 3), "1"), 0.1, drop=0.5), "kept must be"),
+    (lambda: factors.sgd_step(U, V, KNOWN, np.ones((12, 3)) + 1j, 0.1, drop=0.5), "kept must be"),
+    (
+        lambda: factors.split(Ratings(np.ma.masked_array([0, 1], [0, 1]), [0, 1], [1, 2]), 0.5, 0),
+        "the rows of ratings must have finite entries, but some are masked",
+    ),
     (lambda: factors.split(KNOWN, 1.0, 0), "share must be a number"),
     (lambda: factors.split(KNOWN, 0.01, 0), "share must leave ratings in both parts"),
     (lambda: factors.he_factors(3, 3, 0, 0), "width must be an integer that is at least 1"),

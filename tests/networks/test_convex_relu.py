@@ -108,5 +108,10 @@ test_bad_arguments = refusals(
     (lambda: meta_algorithm(np.eye(2), TARGETS, 1, tol=0), "tol must be a number"),
     (lambda: meta_algorithm(np.eye(2), TARGETS, 1, largest=0), "largest must be an integer"),
     (lambda: objective([[1, 0]], [], np.eye(2), TARGETS, 1), "U and V must have as many rows"),
+    (lambda: objective(np.ones((2, 3)), np.ones((3, 1)), np.eye(2), TARGETS, 1), "U must have 2"),
+    (lambda: objective(np.ones((4, 3)), np.ones((6, 1)), np.eye(2), TARGETS, 1), "U must have 2"),
+    (lambda: objective([[1, 0]], [[1, 1]], np.eye(2), TARGETS, 1), "V must have 1 columns"),
+    (lambda: objective([[np.nan, 0]], [[1]], np.eye(2), TARGETS, 1), "U must have finite"),
+    (lambda: objective([["1", "0"]], [[1j]], np.eye(2), TARGETS, 1), "U must be a matrix"),
     (lambda: lower_bound(np.eye(2), TARGETS, 1, np.ones((2, 2))), "R must have 1 columns"),
 )

@@ -170,5 +170,8 @@ test_bad_arguments = refusals(
     (lambda: potential([1], [[1, 0], [0, 1]], [1, 1], [1, 0]), "must"),
     (lambda: potential([1], [[1, 0]], [1], [1, 0, 0]), "must"),
     (lambda: sampled_margins(np.sign, [[1, 0]], [1], [1, 0]), "must"),
+    (lambda: sampled_margins(np.sign, [[1, 0]], [1], [[1, 0]], [2]), "mask must"),
+    (lambda: sampled_margins(np.sign, [[1, 0]], [1], [[1, 0]], [1, 0]), "mask must"),
+    (lambda: sampled_margins(lambda z: z[:1], [[1, 0]], [1], np.eye(2)), "must have shape"),
     (lambda: sampled_margins(np.ravel, [[1, 0]], [1], [[1, 0]]), "must"),
 )

@@ -119,6 +119,7 @@ test_bad_arguments_are_named = refusals(
     (lambda: FIGURE_1([1, 2, 3]), "x must have a last axis of length 2"),
     (lambda: multilayer.dropout_output(FIGURE_1, [1, 1], [1], keep=HALF), "pattern must hold 2"),
     (lambda: multilayer.dropout_output(FIGURE_1, [1, 1], [1, [1]], keep=HALF), r"pattern\[1\]"),
+    (lambda: multilayer.dropout_output(FIGURE_1, [1, 1], [1, [1, 2]], keep=HALF), "zeros and ones"),
     (lambda: multilayer.output_law(FIGURE_1, [[1, 1]], keep=HALF), "x must be a point of 2 inputs"),
     (lambda: multilayer.output_law(FIGURE_1, [1, 1], keep=0), "keep must be a probability"),
     (lambda: multilayer.all_patterns(FIGURE_1, keep=0), "keep must be a probability"),

@@ -159,6 +159,7 @@ test_bad_arguments_are_named_in_one_sentence = refusals(
     (lambda: NET[[1, 0], [1]], "mask"),
     (lambda: NET[["1", "0"]], "mask"),
     (lambda: NET[0], "mask"),
+    (lambda: NET[np.ma.masked_array([1, 1], [0, 1])], "some are masked"),
     (lambda: two_layer.trap(0.5, 0), "mu"),
     (lambda: two_layer.trap([0.1, 0.2], [1, 2, 3]), "alpha and mu"),
 )

@@ -1,10 +1,12 @@
 """The attacks against foolbox and torchattacks: `booktools optional agreement` runs this.
 
 Same model, start, step and number of steps: the adversarial examples must agree to rounding,
-in float64.
+in float64. The model has batch normalization and dropout; where it is in training mode, both sides
+go to evaluation mode and back.
 """
 
 import math
+from copy import deepcopy
 
 import foolbox
 import numpy as np
@@ -23,13 +25,14 @@ STEPS = 20
 
 
 @pytest.fixture(scope="module")
-def trained():
+def digits_model():
     """A network with 96 % accuracy or more on the digits, and 200 of them."""
     data = digits()
     x = torch.tensor(data.pixels, dtype=torch.float64).reshape(-1, 1, 8, 8)
     y = torch.tensor(data.labels)
     torch.manual_seed(0)
-    model = nn.Sequential(nn.Flatten(), nn.Linear(64, 64), nn.ReLU(), nn.Linear(64, 10)).double()
+    hidden = nn.Linear(64, 64), nn.BatchNorm1d(64), nn.ReLU(), nn.Dropout(0.1)
+    model = nn.Sequential(nn.Flatten(), *hidden, nn.Linear(64, 10)).double()
     optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
     for _ in range(100):
         optimizer.zero_grad()
@@ -40,13 +43,21 @@ def trained():
     return model, x[:200], y[:200]
 
 
+@pytest.fixture(params=["eval", "train"])
+def trained(digits_model, request):
+    model, x, y = digits_model
+    return deepcopy(model).train(request.param == "train"), x, y
+
+
 def by_foolbox(attack, eps, model, x, y):
-    wrapped = foolbox.PyTorchModel(model, bounds=(0, 1), device="cpu")
+    """By a copy in evaluation mode, for which foolbox asks."""
+    wrapped = foolbox.PyTorchModel(deepcopy(model).eval(), bounds=(0, 1), device="cpu")
     return attack(wrapped, x, y, epsilons=eps)[1]  # before foolbox's own final clipping
 
 
 def assert_same(ours, theirs, model, x, y):
     assert (ours - x).abs().max() > 0.01  # an attack that does nothing would agree with itself
+    model = deepcopy(model).eval()
     assert (attacks.margin(model(ours), y) < 0).double().mean() > 0.2
     torch.testing.assert_close(ours, theirs, rtol=0, atol=1e-10)
 

@@ -3,17 +3,19 @@
 The conventions are the field's: a model maps a batch of inputs, (n, ...) in [0, 1], to logits, and
 normalizes its inputs itself. With K >= 2 logits labels are 0, ..., K - 1, and the margin is
 ``f_y - max_{j != y} f_j``. With a single logit f, (n,) or (n, 1), labels are -1 and 1, and the
-margin is y f. Put the model into evaluation mode first; no attack changes it, nor the gradients of
-its parameters.
+margin is y f. A `torch.nn.Module` is attacked in evaluation mode and gets its own mode back; a
+function of inputs is taken as it is. No attack changes the model, nor the gradients of its
+parameters. In half precision only the model computes: losses, lengths and steps are in float32.
 """
 
 import math
-from functools import cache, partial
+from functools import cache, partial, wraps
 
 import torch
 from torch.nn.functional import cross_entropy, log_softmax, softplus
 
 from runproofs import _arguments as arguments
+from runproofs._tensors import tensor
 
 _BOX = (0.0, 1.0)  # known to be finite, so that the default is not checked at every call
 
@@ -38,7 +40,7 @@ def margin(logits, y):
     >>> margin(torch.tensor([[3.0, 1.0], [0.5, 2.0]]), [0, 0])
     tensor([ 2.0000, -1.5000])
     """
-    logits = torch.as_tensor(logits)
+    logits = tensor("logits", logits)
     logits = _checked_logits("logits must be", logits, len(logits) if logits.ndim else 0)
     return _margin(logits, _labels(y, logits))
 
@@ -78,6 +80,25 @@ LOSSES = {
     "greedy": _greedy,  # ln p_k, k the wrong class with the largest logit, chosen at every step
     "margin": lambda logits, y: -_margin(logits, y),
 }
+
+
+def _in_evaluation_mode(attack):
+    """The attack without grad or inference mode, on a model of which no part is in training."""
+
+    @wraps(attack)
+    def attacking(model, x, y, **options):
+        parts = model.modules() if isinstance(model, torch.nn.Module) else ()
+        training = [part for part in parts if part.training]
+        try:
+            for part in training:
+                part.training = False
+            with torch.inference_mode(False), torch.no_grad():
+                return attack(model, x, y, **options)
+        finally:
+            for part in training:
+                part.training = True
+
+    return attacking
 
 
 def fgsm(model, x, y, *, eps, loss="ce", clip=_BOX):
@@ -149,6 +170,7 @@ def bim(model, x, y, *, eps, step_size, steps, **options):
     return pgd(model, x, y, eps=eps, step_size=step_size, steps=steps, **options)
 
 
+@_in_evaluation_mode
 def pgd(
     model,
     x,
@@ -213,7 +235,7 @@ def pgd(
     Notes
     -----
     Cost: one gradient a step, and one evaluation more with best_iterate. Works under
-    ``torch.no_grad``, too.
+    ``torch.no_grad`` and ``torch.inference_mode``, too.
 
     References
     ----------
@@ -224,14 +246,15 @@ def pgd(
     eps, steps = _nonnegative("eps", eps, x.dtype), arguments.positive_integer("steps", steps)
     if not callable(step_size):
         step_size = _nonnegative("step_size", step_size, x.dtype)
-    x = x.detach()
-    u, project = x, _projection(x, norm, eps, clip)
+    u = x = x.detach().clone() if x.is_inference() else x.detach()
+    wide = _wide(x)
+    project = _projection(wide, norm, eps, clip)
     if random_start:
         if not (isinstance(generator, torch.Generator) and generator.device.type == x.device.type):
             raise ValueError(
                 f"generator must be a torch.Generator on the device of x, but it was {generator!r}."
             )
-        u = project(x + _random(x, norm, eps, generator))
+        u = project(wide + _random(wide, norm, eps, generator)).to(x.dtype)
     best, least, labels = x, None, None
     for t in range(steps):
         with torch.enable_grad():
@@ -247,14 +270,12 @@ def pgd(
             eta = _nonnegative("step_size", step_size(t), x.dtype)
         if reduction == "mean" and not normalize:
             eta /= len(x)
-        u = project(_ascend(u, g, eta, norm, normalize))
+        u = project(_ascend(_wide(u), _wide(g), eta, norm, normalize)).to(x.dtype)
     _check_finite(u)
-    if not best_iterate:
-        return u
-    with torch.no_grad():
-        return _keep(best, least, u, _logits(model, u), labels)[0]
+    return _keep(best, least, u, _logits(model, u), labels)[0] if best_iterate else u
 
 
+@_in_evaluation_mode
 def all_targets(model, x, y, *, clip=_BOX, **options):
     """The strongest of K - 1 attacks, one toward each wrong class.
 
@@ -287,16 +308,14 @@ def all_targets(model, x, y, *, clip=_BOX, **options):
     :claim:`beyond/multiclass-all-targets`
     """
     _check_inputs(x, clip)
-    with torch.no_grad():
-        logits = _logits(model, x)
+    logits = _logits(model, x)
     if logits.ndim == 1:
         raise ValueError("model must return at least two logits, but it returns one.")
     labels, best, least = _labels(y, logits), x, None
     for shift in range(1, logits.shape[1]):
         loss = partial(_targeted, (labels + shift) % logits.shape[1])
         u = pgd(model, x, y, loss=loss, best_iterate=True, clip=clip, **options)
-        with torch.no_grad():
-            best, least = _keep(best, least, u, _logits(model, u), labels)
+        best, least = _keep(best, least, u, _logits(model, u), labels)
     return best
 
 
@@ -307,17 +326,32 @@ def _targeted(target, logits, y):
 # ----------------------------------------------------------------------------------------- helpers
 
 
-def _lengths(v):
-    """2-norms (n, 1, ..., 1), larger than 0; also where the squares under- or overflow."""
+def _wide(v):
+    """v in float32, if it is in half precision."""
+    return v.to(torch.promote_types(v.dtype, torch.float32))
+
+
+def _scaled(v):
+    """Scales s, v / s and its 2-norms, (n, 1, ..., 1) and larger than 0, whose squares are normal.
+
+    s is 1, unless squares of entries of v under- or overflow.
+    """
     axes = tuple(range(1, v.ndim))
     lengths = torch.linalg.vector_norm(v, dim=axes, keepdim=True)
     least, largest = lengths.aminmax()
-    if not (least.item() > _shortest(v.dtype) and largest.item() < math.inf):
-        limits = torch.finfo(v.dtype)
-        scale = v.abs().amax(axes, keepdim=True).clamp_min(limits.tiny)
-        lengths = torch.linalg.vector_norm(v / scale, dim=axes, keepdim=True)
-        lengths = scale * lengths.clamp_min(1)
-        _check_finite(lengths / limits.eps)  # the inverse, too, is a normal number
+    if least.item() > _shortest(v.dtype) and largest.item() < math.inf:
+        return 1, v, lengths
+    scale = v.abs().amax(axes, keepdim=True)
+    scale[scale == 0] = 1
+    v = v / scale
+    return scale, v, torch.linalg.vector_norm(v, dim=axes, keepdim=True).clamp_min_(1)
+
+
+def _lengths(v):
+    """2-norms (n, 1, ..., 1) that are, and whose inverses are, normal numbers."""
+    scale, _, lengths = _scaled(v)
+    lengths = lengths.mul_(scale).clamp_min_(torch.finfo(v.dtype).tiny)
+    _check_finite(lengths / torch.finfo(v.dtype).eps)
     return lengths
 
 
@@ -353,7 +387,8 @@ def _gradient(values, u):
 def _ascend(u, g, eta, norm, normalize):
     """u + eta g, or eta times the steepest direction; few passes over memory."""
     if normalize and norm == 2:
-        factor = _lengths(g).reciprocal_().mul_(eta)
+        _, g, lengths = _scaled(g)
+        factor = lengths.reciprocal_().mul_(eta)
         if eta > 1:  # instead of infinity, which times 0 is NaN
             factor.clamp_max_(torch.finfo(g.dtype).max)
         return torch.addcmul(u, g, factor)
@@ -403,8 +438,9 @@ def _keep(best, least, u, logits, y):
 
 
 def _check_inputs(x, clip):
-    if not (isinstance(x, torch.Tensor) and x.is_floating_point() and x.ndim > 1 and x.numel()):
-        raise ValueError("x must be a non-empty floating-point tensor (n, ...).")
+    dense = isinstance(x, torch.Tensor) and x.layout == torch.strided
+    if not (dense and x.is_floating_point() and x.ndim > 1 and x.numel()):
+        raise ValueError("x must be a non-empty floating-point tensor (n, ...), not a sparse one.")
     least, largest = (end.item() for end in x.aminmax())  # NaN if there is one
     if not (math.isfinite(least) and math.isfinite(largest)):
         raise ValueError("x must have finite entries, but it contains NaN or infinity.")
@@ -421,13 +457,11 @@ def _check_inputs(x, clip):
 
 def _checked_options(norm, loss, reduction):
     """What is ascended."""
-    if norm not in (2, math.inf):
-        raise ValueError(f"norm must be 2 or math.inf, but it was {norm!r}.")
-    if not callable(loss) and loss not in list(LOSSES):
-        raise ValueError(f"loss must be a function or {', '.join(LOSSES)}, but it was {loss!r}.")
-    if reduction not in ("sum", "mean"):
-        raise ValueError(f"reduction must be 'sum' or 'mean', but it was {reduction!r}.")
-    return loss if callable(loss) else LOSSES[loss]
+    arguments.choice("norm", norm, (2, math.inf))
+    arguments.choice("reduction", reduction, ("sum", "mean"))
+    if callable(loss):
+        return loss
+    return LOSSES[arguments.choice("loss", loss, LOSSES, also="a function, ")]
 
 
 def _nonnegative(name, value, dtype):
@@ -440,8 +474,19 @@ def _nonnegative(name, value, dtype):
 
 
 def _logits(model, x):
-    """Logits (n,) or (n, K), K >= 2."""
-    return _checked_logits("model must return", model(x), len(x))
+    """Logits (n,) or (n, K), K >= 2. The model gets a copy of x, which it may overwrite."""
+    try:
+        logits = model(x.clone())
+    except RuntimeError as error:
+        weights = model.parameters() if isinstance(model, torch.nn.Module) else ()
+        kinds = {f"{w.dtype} on {w.device}" for w in weights if w.is_floating_point()}
+        if kinds and (found := f"{x.dtype} on {x.device}") not in kinds:
+            wanted = " or ".join(sorted(kinds))
+            raise ValueError(
+                f"x must be {wanted}, like the parameters of the model, but it is {found}."
+            ) from error
+        raise
+    return _checked_logits("model must return", logits, len(x))
 
 
 def _checked_logits(demand, logits, n):
@@ -452,17 +497,17 @@ def _checked_logits(demand, logits, n):
         raise ValueError(f"{demand} logits ({n},) or ({n}, K), but their shape is {shape}.")
     if not _finite(logits):
         raise ValueError(f"{demand} finite, but there is NaN or infinity among the logits.")
-    return logits[:, 0] if shape[1:] == (1,) else logits
+    return _wide(logits[:, 0] if shape[1:] == (1,) else logits)
 
 
 def _labels(y, logits):
     """y as numbers -1 and 1 for one logit, as indices of classes for more."""
-    try:
-        y = torch.as_tensor(y, device=logits.device)
-    except (RuntimeError, TypeError, ValueError):  # those of torch name no argument
-        raise ValueError(f"y must be an array of labels, but it was {y!r}.") from None
-    if y.is_complex() or y.dtype == torch.bool:
+    y = tensor("y", y, device=logits.device)
+    if y.dtype == torch.bool:
         raise ValueError(f"y must contain real numbers, but its type is {y.dtype}.")
+    if y.dtype in (torch.uint16, torch.uint32, torch.uint64):  # which torch does not compare
+        y = y.double()
+    y = y.clone() if y.is_inference() else y
     if y.shape != logits.shape[:1]:
         raise ValueError(f"y must have shape ({len(logits)},), but its shape is {tuple(y.shape)}.")
     one = logits.ndim == 1

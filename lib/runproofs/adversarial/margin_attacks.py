@@ -300,15 +300,14 @@ def pgd_hidden(
 
 
 def _points(network, x, y):
-    """Checked points and labels, the points of the whole batch shape."""
+    """Checked points and labels; the points are a copy, of the whole batch shape."""
     x, y = _labelled(network, x, y)
-    return np.broadcast_to(x, (*_batch_shape(network, x, y), x.shape[-1])), y
+    return np.broadcast_to(x, (*_batch_shape(network, x, y), x.shape[-1])).copy(), y
 
 
 def _schedule(eps, step_size, visits, loss, batch):
     """Radius, step size as a function of t, number of visits and factor of the gradient."""
-    if loss not in list(DESCENT):
-        raise ValueError(f"loss must be one of {', '.join(DESCENT)}, but it was {loss!r}.")
+    arguments.choice("loss", loss, DESCENT)
 
     def checked(eta):
         eta = arguments.numbers("step_size", eta, least=0)

@@ -183,15 +183,7 @@ def _sampler(sample, n, runs):
     if callable(sample):
 
         def draw(network):
-            chosen = np.asarray(sample(network))
-            if chosen.dtype.kind not in "iu" or chosen.shape != (runs,):
-                raise ValueError(
-                    f"sample must return integers ({runs},), but it returned "
-                    f"{chosen.dtype} of shape {chosen.shape}."
-                )
-            if not (chosen.min() >= 0 and chosen.max() < n):
-                raise ValueError(f"sample must return indices from 0 to {n - 1}, not {chosen}.")
-            return chosen
+            return arguments.integers("sample(network)", sample(network), size=runs, below=n)
 
         return draw
     if not isinstance(sample, np.random.Generator):

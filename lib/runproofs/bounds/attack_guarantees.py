@@ -127,7 +127,6 @@ def flow_time(z, slope, loss="ce"):
     >>> [round(float(flow_time(7, 1, loss)), 3) for loss in ("ce", "reflected")]
     [1102.633, 7.999]
     """
-    if loss not in ("ce", "reflected"):
-        raise ValueError(f"loss must be 'ce' or 'reflected', but it was {loss!r}.")
+    arguments.choice("loss", loss, ("ce", "reflected"))
     z, slope = np.maximum(arguments.numbers("z", z), 0), arguments.numbers("slope", slope, above=0)
     return (z + (np.expm1(z) if loss == "ce" else -np.expm1(-z))) / slope**2

@@ -181,11 +181,7 @@ def all_functions(N, n):
 
 def _numbers(name, x):
     """x as a float64 array; as it is, if it holds Python's integers and Fractions."""
-    if not isinstance(x, np.ndarray):
-        try:
-            x = np.asarray(x)
-        except ValueError:  # ragged
-            x = np.asarray(None)
+    x = arguments.array(name, x)
     if x.dtype == object and all(isinstance(entry, Rational) for entry in x.flat):
         return x
     return arguments.numbers(name, x)

@@ -18,6 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from runproofs import _arguments as arguments
+from runproofs.linalg import weighted
 from runproofs.training import Recorder
 
 # ------------------------------------------------------------------------------------- objective
@@ -175,7 +176,7 @@ def objective(U, V, ratings, lam, law=None):
     lam = arguments.number("lam", lam, least=0)
     law = None if law is None else _law(law, len(U), len(V))
     penalty = _empirical(U, V, r, c) if law is None else _expected(U, V, law)
-    return _loss(U, V, r, c, y) + lam * penalty
+    return _loss(U, V, r, c, y) + float(weighted(lam, penalty))
 
 
 def frequencies(ratings, shape):
@@ -422,21 +423,8 @@ def _triples(ratings, d2, d0):
     except (TypeError, ValueError):
         raise ValueError("ratings must be three arrays: rows, columns and values.") from None
     y = arguments.vector("The values of the ratings", y)
-    places = []
-    for name, x, d in (("rows", r, d2), ("columns", c, d0)):
-        x = np.asarray(x)
-        if x.dtype.kind not in "iu" or x.shape != y.shape:
-            raise ValueError(
-                f"The {name} of the ratings must be {len(y)} whole numbers, one for each value, "
-                f"but their shape is {x.shape} and their type {x.dtype}."
-            )
-        if x.min() < 0 or x.max() >= d:
-            wrong = x.min() if x.min() < 0 else x.max()
-            raise ValueError(
-                f"The {name} of the ratings must lie between 0 and {d - 1}, but one is {wrong}."
-            )
-        places.append(x.astype(np.intp, copy=False))
-    return *places, y
+    r = arguments.integers("The rows of the ratings", r, size=len(y), below=d2)
+    return r, arguments.integers("The columns of the ratings", c, size=len(y), below=d0), y
 
 
 def _law(law, d2, d0):

@@ -81,8 +81,7 @@ def rotate(X, rotations):
     """
     W = arguments.matrix("X", X).T.copy()
     r = len(W)
-    rotations = list(rotations)
-    if not rotations:
+    if not len(rotations):
         return W.T
     table = arguments.points("rotations", rotations, 4, axes=2)
     i, j, c, s = table.T

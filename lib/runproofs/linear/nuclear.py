@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from runproofs import _arguments as arguments
-from runproofs.linalg import column_norms
+from runproofs.linalg import column_norms, weighted
 
 
 class Polar(NamedTuple):
@@ -201,9 +201,10 @@ def append_polar(Y, U, V, lam):
     >>> (U @ V.T).round(12).tolist()
     [[2.0, 0.0], [0.0, 0.0]]
     """
-    if np.ndim(U) == np.ndim(V) == 2 and np.shape(U)[1] == np.shape(V)[1] == 0:
+    U, V = arguments.array("U", U), arguments.array("V", V)
+    if U.ndim == V.ndim == 2 and U.shape[1] == V.shape[1] == 0:
         Y = arguments.matrix("Y", Y, rows=len(U), columns=len(V))
-        U, V, lam = np.asarray(U), np.asarray(V), arguments.number("lam", lam, least=0)
+        lam = arguments.number("lam", lam, least=0)
     else:
         Y, U, V, lam = _problem(Y, U, V, lam)
     return _append(Y - U @ V.T, U, V, lam)
@@ -451,7 +452,7 @@ def grow(Y, lam, U, V, *, still=0.01, tol=1e-12, steps=2000):
         bounds.append(values[-1] - gap)
         sizes.append(U.shape[1])
         if gap <= tol * scale or len(values) > steps:
-            return Growth(U, V, np.array(values), np.array(bounds), np.array(sizes))
+            return Growth(U.copy(), V.copy(), np.array(values), np.array(bounds), np.array(sizes))
         if moved < still * (_polar(R).value - lam):
             U, V = _append(R, U, V, lam)
             moved = np.inf
@@ -483,7 +484,7 @@ def _products(U, V):
 
 
 def _value(R, U, V, lam):
-    return (R**2).sum() / 2 + lam * _products(U, V)
+    return (R**2).sum() / 2 + weighted(lam, _products(U, V))
 
 
 def _polar(R):

@@ -284,9 +284,8 @@ def alternate(Z, starts, most=100):
 
 def _dual(v):
     """The exponent of the dual norm; ValueError unless v is 1, 2 or inf."""
-    if not np.isscalar(v) or v not in (1, 2, np.inf):
-        raise ValueError(f"u and v must be 1, 2 or inf, but one was {v!r}.")
-    return {1: np.inf, 2: 2, np.inf: 1}[v]
+    exponents = {1: np.inf, 2: 2, np.inf: 1}
+    return exponents[arguments.choice("u and v", v, exponents)]
 
 
 def _closed_form(u, v):

@@ -11,7 +11,7 @@ import numpy as np
 import torch
 
 from runproofs import _arguments as arguments
-from runproofs._tensors import check_factors
+from runproofs._tensors import check_factors, tensor
 
 LEVELS = 1 << 16  # of a random number that decides one entry of a mask
 CHUNK = 1024  # ratings predicted at once: their rows stay in the cache
@@ -167,15 +167,13 @@ def sgd_step(U, V, ratings, kept, step_size, *, drop):
     """
     check_factors(U, V, ndim=2)
     batch = _on(U, V, "ratings", ratings)
-    drop, step_size = (
-        arguments.drop_probability(drop),
-        arguments.number("step_size", step_size, above=0),
-    )
-    kept = torch.as_tensor(kept, dtype=U.dtype, device=U.device)
-    if kept.shape != (len(batch.row), U.shape[1]):
+    drop = arguments.drop_probability(drop)
+    step_size = arguments.number("step_size", step_size, above=0)
+    kept = tensor("kept", kept, U.dtype, U.device)
+    if kept.shape != (len(batch.row), U.shape[1]) or not ((kept == 0) | (kept == 1)).all():
         raise ValueError(
-            f"kept must be {(len(batch.row), U.shape[1])}, a mask for each rating, but its shape "
-            f"is {tuple(kept.shape)}."
+            f"kept must be {(len(batch.row), U.shape[1])}, a mask of zeros and ones for each "
+            f"rating, but its shape is {tuple(kept.shape)} or it has other entries."
         )
     U, V = U.clone(), V.clone()
     _step_(U, V, *batch, kept, 1 / (1 - drop), step_size, _workspace(U, len(batch.row)))
@@ -306,17 +304,21 @@ def _ratings(name, ratings):
     """Three NumPy arrays of equal length, at least 1; ids are integers from 0, values finite."""
     row, column, value = ratings
     value = arguments.vector(f"the values of {name}", value) if np.size(value) else np.empty(0)
-    ids = [np.asarray(a) for a in (row, column)]
+    ids = [
+        arguments.array(f"the {what} of {name}", a)
+        for what, a in (("rows", row), ("columns", column))
+    ]
     if not len(value) == np.size(ids[0]) == np.size(ids[1]) > 0:
         sizes = ", ".join(str(np.size(a)) for a in (*ids, value))
         raise ValueError(
             f"{name} must be rows, columns and values of one length, at least 1, but they have "
             f"the lengths {sizes}."
         )
-    for what, a in zip(("rows", "columns"), ids, strict=True):
-        if a.dtype.kind not in "iu" or a.ndim != 1 or a.min() < 0:
-            raise ValueError(f"The {what} of {name} must be integers that are at least 0.")
-    return Ratings(*(a.astype(np.int64, copy=False) for a in ids), value)
+    ids = (
+        arguments.integers(f"The {what} of {name}", a, size=len(value))
+        for what, a in zip(("rows", "columns"), ids, strict=True)
+    )
+    return Ratings(*ids, value)
 
 
 def _on(U, V, name, ratings):
@@ -328,5 +330,5 @@ def _on(U, V, name, ratings):
                 f"Every {what} of {name} must be below {len(table)}, the length of its table, "
                 f"but one is {ids.max()}."
             )
-    row, column = (torch.as_tensor(a, device=U.device) for a in (ratings.row, ratings.column))
-    return Ratings(row, column, torch.as_tensor(ratings.value).to(U.device, U.dtype))
+    row, column = (tensor("ids", a, device=U.device) for a in (ratings.row, ratings.column))
+    return Ratings(row, column, tensor("values", ratings.value, U.dtype, U.device))

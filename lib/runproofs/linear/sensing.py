@@ -13,7 +13,7 @@ the case ``E vec A vec A^T = I``, of Gaussian measurements.
 import numpy as np
 
 from runproofs import _arguments as arguments
-from runproofs.linalg import nuclear_norm
+from runproofs.linalg import nuclear_norm, weighted
 from runproofs.linear import shallow
 from runproofs.optimize import flatten, lbfgs, unflatten
 
@@ -56,7 +56,7 @@ def objective(U, V, A, y, lam, weights=None):
     """
     terms, weights = _terms(U, V, A, weights)
     y, lam = arguments.vector("y", y, size=len(weights)), arguments.number("lam", lam, least=0)
-    return ((y - terms.sum(-1)) ** 2 + lam * (terms * terms).sum(-1)) @ weights
+    return ((y - terms.sum(-1)) ** 2 + weighted(lam, (terms * terms).sum(-1))) @ weights
 
 
 def regularizer(U, V, A, weights=None):

@@ -15,7 +15,7 @@ import numpy as np
 from scipy.optimize import nnls
 
 from runproofs import _arguments as arguments
-from runproofs.linalg import _symmetric_part, column_norms, shrink
+from runproofs.linalg import _symmetric_part, column_norms, shrink, weighted
 from runproofs.linear.equalize import equalizer, importance_scores
 from runproofs.masks import all_masks
 
@@ -611,7 +611,8 @@ def equalized_factors(W, x, Y, r):
     :claim:`thesis/theorem-4`; zero columns up to r before the rotation are what its proof needs
     """
     U, V = np.zeros((len(W), r)), np.zeros((len(Y), r))
-    U[:, : len(x)], V[:, : len(x)] = W * np.sqrt(x), Y * np.sqrt(x)
+    root = np.sqrt(x, dtype=float)  # of small integers NumPy has it in half precision
+    U[:, : len(x)], V[:, : len(x)] = W * root, Y * root
     Q = equalizer(U)  # U^T U = V^T V, so that one rotation serves both
     return U @ Q, V @ Q
 
@@ -710,7 +711,7 @@ def _squared_lengths(X, C):
 
 
 def _regularizer(U, V, lam, C):
-    return lam * ((U * U).sum(-2) * _squared_lengths(V.mT, C)).sum(-1)
+    return weighted(lam, ((U * U).sum(-2) * _squared_lengths(V.mT, C)).sum(-1))
 
 
 def _optimal_triple(M, r, lam):

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 
 from runproofs import _arguments as arguments
-from runproofs._tensors import check_factors, check_generator
+from runproofs._tensors import check_factors, check_generator, tensor
 from runproofs.linalg import column_norms
 from runproofs.linear.shallow import closed_form_objective
 from runproofs.training import Recorder, _step_sizes
@@ -56,13 +56,20 @@ def sgd_step(U, V, x, y, mask, step_size, *, keep):
     """
     keep = arguments.keep_probability(keep)
     step_size = arguments.number("step_size", step_size, above=0)
-    U = torch.as_tensor(U)
-    V, x, y, mask = (torch.as_tensor(t, dtype=U.dtype, device=U.device) for t in (V, x, y, mask))
+    U = tensor("U", U)
+    V, x, y, mask = (
+        tensor(name, t, U.dtype, U.device)
+        for name, t in (("V", V), ("x", x), ("y", y), ("mask", mask))
+    )
     check_factors(U, V)
     *batch, d2, r = U.shape
     for name, t, size in (("x", x, V.shape[-2]), ("y", y, d2), ("mask", mask, r)):
         if list(t.shape) != [*batch, size]:
             raise ValueError(f"{name} must be {(*batch, size)}, but its shape is {tuple(t.shape)}.")
+        if not t.isfinite().all():
+            raise ValueError(f"{name} must have finite entries, but it contains NaN or infinity.")
+    if not ((mask == 0) | (mask == 1)).all():
+        raise ValueError("mask must consist of zeros and ones.")
     new_U, new_V = (t.clone().reshape(-1, *t.shape[-2:]) for t in (U, V))
     x, y, mask = (t.reshape(-1, 1, t.shape[-1]) for t in (x, y, mask))
     _sgd_step_(new_U, new_V, x, y, mask, keep, step_size)
@@ -151,10 +158,10 @@ def train_linear(
     check_factors(U, V, ndim=3)
     check_generator(generator, U.device)
     M = arguments.matrix("M", M, rows=U.shape[1], columns=V.shape[1])
-    M = torch.as_tensor(M, dtype=U.dtype, device=U.device)
+    M = tensor("M", M, U.dtype, U.device)
     if inputs is not None:
         inputs = arguments.matrix("inputs", inputs, columns=V.shape[1])
-        inputs = torch.as_tensor(inputs, dtype=U.dtype, device=U.device)
+        inputs = tensor("inputs", inputs, U.dtype, U.device)
 
     U, V = U.clone(), V.clone()
     record(0, U, V)

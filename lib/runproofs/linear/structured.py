@@ -7,7 +7,7 @@ objective. Source: the slides "Mathematics of Deep Learning", part on structured
 import numpy as np
 
 from runproofs import _arguments as arguments
-from runproofs.linalg import column_norms
+from runproofs.linalg import column_norms, weighted
 from runproofs.linear.nuclear import Polar, _problem, _products, _sweep
 
 
@@ -71,7 +71,8 @@ def objective(U, V, Y, lam, lam_1=0):
     """
     Y, U, V, lam = _problem(Y, U, V, lam)
     lam_1 = arguments.number("lam_1", lam_1, least=0)
-    penalty = lam * _products(U, V) + lam_1 * column_norms(U) @ np.abs(V).sum(axis=0)
+    penalty = weighted(lam, _products(U, V))
+    penalty += weighted(lam_1, column_norms(U) @ np.abs(V).sum(axis=0))
     return ((Y - U @ V.T) ** 2).sum() + penalty
 
 

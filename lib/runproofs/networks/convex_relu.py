@@ -131,7 +131,7 @@ def objective(U, V, X, Y, lam):
     0.595
     """
     X, Y, lam = _problem(X, Y, lam)
-    U, V = np.reshape(U, (-1, 2)).astype(float), np.reshape(V, (-1, Y.shape[1])).astype(float)
+    U, V = _units("U", U, 2), _units("V", V, Y.shape[1])
     if len(U) != len(V):
         raise ValueError(f"U and V must have as many rows, but they have {len(U)} and {len(V)}.")
     R = Y - np.maximum(X @ U.T, 0) @ V
@@ -239,6 +239,12 @@ def meta_algorithm(X, Y, lam, *, tol=1e-9, largest=None):
 def _problem(X, Y, lam):
     X = arguments.matrix("X", X, columns=2)
     return X, arguments.matrix("Y", Y, rows=len(X)), arguments.number("lam", lam, above=0)
+
+
+def _units(name, x, columns):
+    """x as a matrix with that many columns, or with no row if it is empty."""
+    x = arguments.array(name, x)
+    return arguments.matrix(name, x, columns=columns) if x.size else np.empty((0, columns))
 
 
 def _norms(A):

@@ -218,7 +218,10 @@ def descent_path(phi, theta, start, end):
 
 def _atoms(phi, theta, *weights):
     """The arguments as arrays of one kind: of Fractions, if there are only such and integers."""
-    arrays = [np.asarray(x) for x in (phi, theta, *weights)]
+    names = ("phi", "theta", *["a weight"] * len(weights))
+    arrays = [
+        arguments.array(name, x) for name, x in zip(names, (phi, theta, *weights), strict=True)
+    ]
     if any(a.dtype == object for a in arrays):
         if not all(isinstance(x, int | Fraction) for a in arrays for x in a.ravel().tolist()):
             raise ValueError("phi, theta and the weights must hold numbers, or only Fractions.")

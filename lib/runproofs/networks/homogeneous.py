@@ -94,7 +94,8 @@ def scaled(weights, alpha, powers=None):
             f"powers must be {len(weights)} exponents above 0, one for each array of weights, "
             f"but they were {powers}."
         )
-    return [alpha**s * np.asarray(W) for W, s in zip(weights, powers, strict=True)]
+    weights = [arguments.array(f"weights[{j}]", W) for j, W in enumerate(weights)]
+    return [alpha**s * W for W, s in zip(weights, powers, strict=True)]
 
 
 def degree(network, weights, scales=(2, 3), powers=None, tol=1e-9):

@@ -17,7 +17,14 @@ from typing import NamedTuple
 import numpy as np
 
 from runproofs import _arguments as arguments
-from runproofs.networks.two_layer import TwoLayerNetwork, _labelled, margin, preactivations
+from runproofs.networks.two_layer import (
+    TwoLayerNetwork,
+    _agree,
+    _batches,
+    _labelled,
+    margin,
+    preactivations,
+)
 
 LN_2 = np.log(2)
 
@@ -44,7 +51,7 @@ def loss(z):
     >>> float(loss(0)), float(loss(-800).round(6))
     (1.0, 1154.156033)
     """
-    return np.logaddexp(0, -np.asarray(z, dtype=float)) / LN_2
+    return np.logaddexp(0, -arguments.margins(z)) / LN_2
 
 
 def negative_derivative(z):
@@ -69,7 +76,7 @@ def negative_derivative(z):
     >>> float(2 * LN_2 * negative_derivative(0))
     1.0
     """
-    return np.exp(-np.logaddexp(0, np.asarray(z, dtype=float))) / LN_2
+    return np.exp(-np.logaddexp(0, arguments.margins(z))) / LN_2
 
 
 def start(m, d, rng, runs=()):
@@ -125,9 +132,12 @@ def project_rows(W, radius):
     >>> project_rows(np.array([[3.0, 4.0], [0.0, 1.0]]), 2).tolist()
     [[1.2, 1.6], [0.0, 1.0]]
     """
-    radius = _radius(radius)
+    return _project_rows(arguments.matrix("W", W, batched=True), _radius(radius))
+
+
+def _project_rows(W, radius):
     if radius == inf:
-        return W
+        return W.copy()
     return W * (radius / np.maximum(np.linalg.norm(W, axis=-1, keepdims=True), radius))
 
 
@@ -170,7 +180,8 @@ def update(network, x, y, mask, *, step_size, radius=inf):
     """
     x, y = _labelled(network[mask], x, y)
     step_size, radius = arguments.number("step_size", step_size, above=0), _radius(radius)
-    return _step(network, x, y, np.asarray(mask), step_size, radius)[1]
+    mask = arguments.zeros_and_ones("mask", mask, network.a.shape[-1])
+    return _step(network, x, y, mask, step_size, radius)[1]
 
 
 class Step(NamedTuple):
@@ -288,6 +299,10 @@ def linearization(network, U, x, mask=1):
     """
     m, d = network.W.shape[-2:]
     U, x = arguments.matrix("U", U, rows=m, columns=d, batched=True), arguments.points("x", x, d)
+    mask = arguments.zeros_and_ones("mask", mask, m, one=True)
+    _agree(
+        network=_agree(**_batches(network)), U=U.shape[:-2], x=x.shape[:-1], mask=mask.shape[:-1]
+    )
     active = preactivations(network, x) > 0
     values = (U @ x[..., None])[..., 0]
     return (network.a * mask * active * values).sum(-1)
@@ -399,7 +414,7 @@ def _step(network, x, y, mask, step_size, radius):
     z = y * (kept * np.maximum(hidden, 0)).sum(-1)
     weight = step_size * negative_derivative(z) * y
     change = (weight[..., None] * kept * (hidden > 0))[..., None] * x[..., None, :]
-    return z, TwoLayerNetwork(project_rows(network.W + change, radius), network.a, network.alpha)
+    return z, TwoLayerNetwork(_project_rows(network.W + change, radius), network.a, network.alpha)
 
 
 def _radius(radius):

@@ -56,8 +56,8 @@ class PlanarMap(NamedTuple):
     value: np.ndarray
 
     def __call__(self, z):
-        """Values psi(z), (..., 2), at points z (..., 2); nothing is checked."""
-        z = np.asarray(z, dtype=float)
+        """Values psi(z), (..., 2), at points z (..., 2)."""
+        z = arguments.points("z", z, 2)
         angle = np.arctan2(z[..., 1], z[..., 0])
         return self.value[np.searchsorted(self.start, angle, side="right") - 1]
 
@@ -347,7 +347,10 @@ def sampled_margins(psi, X, y, z, mask=1):
     y = _labels(y, len(X))
     z = arguments.points("z", z, X.shape[1], axes=2)
     values = arguments.points("psi(z)", psi(z), X.shape[1], axes=2)
-    mask = np.broadcast_to(arguments.numbers("mask", np.asarray(mask) * 1), len(z))
+    if values.shape != z.shape:
+        raise ValueError(f"psi(z) must have shape {z.shape}, but it has {values.shape}.")
+    mask = arguments.zeros_and_ones("mask", mask, len(z), one=True)
+    mask = arguments.vector("mask", 1 * mask, size=len(z))
     return mask[:, None] * (values @ X.T) * (z @ X.T > 0) * y
 
 

@@ -135,12 +135,7 @@ def dropout_output(network, x, pattern, *, keep):
     for j, (W, b, mask) in enumerate(zip(network.weights, network.biases, pattern, strict=True)):
         if j:
             h = np.maximum(h, 0)
-        mask = np.asarray(mask)
-        if mask.ndim and mask.shape[-1] != W.shape[-1]:
-            raise ValueError(
-                f"pattern[{j}] must have a last axis of length {W.shape[-1]}, "
-                f"but its shape is {mask.shape}."
-            )
+        mask = arguments.zeros_and_ones(f"pattern[{j}]", mask, W.shape[-1], one=True)
         h = (W @ (mask * h / keep)[..., None])[..., 0] + b
     return h[..., 0][()]
 
@@ -245,7 +240,8 @@ def half(x, y):
     ----------
     :claim:`helmbold-long/definition-1`
     """
-    return [(Fraction(1, 2), x, y), (Fraction(1, 2), 0 * np.asarray(x), 0)]
+    x = arguments.array("x", x)
+    return [(Fraction(1, 2), x, y), (Fraction(1, 2), 0 * x, 0)]
 
 
 def criterion(network, examples, *, keep):
@@ -375,10 +371,7 @@ def _plus(sums, term):
 
 def _numbers(name, x):
     """x as an array of Fractions (dtype object) if all entries are rational, or of float64."""
-    try:
-        array = np.asarray(x)
-    except ValueError:  # a ragged list, which `arguments.numbers` names
-        return arguments.numbers(name, x)
+    array = arguments.array(name, x)
     if array.dtype.kind in "iu" or (
         array.dtype == object and all(isinstance(entry, Rational) for entry in array.flat)
     ):

@@ -16,7 +16,8 @@ import torch
 from torch.optim.adam import adam
 
 from runproofs import _arguments as arguments
-from runproofs._tensors import check_factors, check_generator
+from runproofs._tensors import check_factors, check_generator, tensor
+from runproofs.linalg import weighted
 from runproofs.masks import all_masks
 from runproofs.networks.capacity import second_moment
 from runproofs.training import Recorder
@@ -123,7 +124,7 @@ def objective(U, V, X, Y, *, drop):
     U, V, X, Y = _problem(U, V, X, Y)
     drop = arguments.numbers("drop", drop, batch=U.shape[:-2], least=0, below=1)
     error = Y - _activations(V, X) @ U.mT
-    return (error**2).sum(-1).mean(-1) + drop / (1 - drop) * regularizer(U, V, X)
+    return (error**2).sum(-1).mean(-1) + weighted(drop / (1 - drop), regularizer(U, V, X))
 
 
 def objective_by_enumeration(U, V, X, Y, *, drop):
@@ -366,15 +367,14 @@ def train(
     check_factors(U, V, ndim=3)
     check_generator(generator)
     _, _, *sample = _problem(U.detach(), V.detach(), X, Y)
-    X, Y = (torch.as_tensor(t, dtype=U.dtype) for t in sample)
+    X, Y = (tensor(name, t, U.dtype) for name, t in zip("XY", sample, strict=True))
     epochs = arguments.positive_integer("epochs", epochs)
     batch = arguments.positive_integer("batch", batch)
     step_size = arguments.number("step_size", step_size, above=0)
     drop = arguments.numbers("drop", drop, batch=U.shape[:1], least=0, below=1)
-    keep = torch.as_tensor(1 - drop, dtype=U.dtype).reshape(-1, 1, 1)
+    keep = tensor("drop", 1 - drop, U.dtype).reshape(-1, 1, 1)
     record = Recorder(observe, every, epochs * -(-len(X) // batch))
-    if optimizer not in ("Adam", "SGD"):
-        raise ValueError(f"optimizer must be Adam or SGD, but it was {optimizer!r}.")
+    arguments.choice("optimizer", optimizer, ("Adam", "SGD"))
 
     U, V = (t.detach().clone() for t in (U, V))
     step = _adam([U, V], step_size) if optimizer == "Adam" else _descent([U, V], step_size)

@@ -50,13 +50,11 @@ def logits(H, A, beta, masks, *, keep):
     [[[6.0, 1.0]], [[2.0, 5.0]]]
     """
     H, A, beta, keep = _layer(H, A, beta, keep)
-    masks = np.asarray(masks)
-    if masks.ndim != 2 or masks.shape[1] != H.shape[1] or not len(masks):
+    masks = arguments.zeros_and_ones("masks", masks, H.shape[1])
+    if masks.ndim != 2 or not len(masks):
         raise ValueError(
             f"masks must be (K, m) with m = {H.shape[1]} units, but its shape is {masks.shape}."
         )
-    if not ((masks == 0) | (masks == 1)).all():
-        raise ValueError("masks must contain only zeros and ones, but it contains others.")
     A, many = A / keep, max(1, BLOCK // A.size)
     found = np.empty((len(masks), len(H), len(A)), H.dtype)
     for k in range(0, len(masks), many):
@@ -140,7 +138,7 @@ def predicted_accuracy(mean, covariance, labels, rng, draws=256):
     covariance = arguments.numbers("covariance", covariance)
     if covariance.shape != (n, C, C):
         raise ValueError(f"covariance must be {(n, C, C)}, but its shape is {covariance.shape}.")
-    labels = np.asarray(labels)
+    labels = arguments.numbers("labels", labels)
     if labels.shape != (n,) or not np.isin(labels, np.arange(C)).all():
         raise ValueError(f"labels must be {n} numbers from 0 to {C - 1}, one for each input.")
     draws = arguments.positive_integer("draws", draws)

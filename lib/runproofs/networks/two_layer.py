@@ -86,13 +86,7 @@ class TwoLayerNetwork:
         >>> net[[[1, 0], [0, 1], [0, 0]]]([0, -2]).tolist()
         [0.0, 42.0, 0.0]
         """
-        try:
-            kept = np.asarray(mask)
-        except ValueError:  # NumPy's own message for ragged lists names no argument
-            kept = np.asarray(None)
-        m = self.W.shape[-2]
-        if kept.dtype.kind not in "biuf" or kept.shape[-1:] != (m,) or (kept * kept != kept).any():
-            raise ValueError(f"mask must consist of zeros and ones, {m} on its last axis.")
+        kept = arguments.zeros_and_ones("mask", mask, self.W.shape[-2])
         _agree(network=_agree(**_batches(self)), mask=kept.shape[:-1])
         return TwoLayerNetwork(self.W, kept * self.a, self.alpha)
 
@@ -279,7 +273,7 @@ def loss(z):
     (...) ndarray
         The loss of each margin.
     """
-    return np.logaddexp(0, -np.asarray(z, dtype=float))
+    return np.logaddexp(0, -arguments.margins(z))
 
 
 def reflected_loss(z):
@@ -299,7 +293,7 @@ def reflected_loss(z):
     ----------
     :claim:`thesis/definition-reflected-loss`
     """
-    return -np.logaddexp(0, np.asarray(z, dtype=float))
+    return -np.logaddexp(0, arguments.margins(z))
 
 
 def trap(alpha, mu):

@@ -71,8 +71,8 @@ def profile(A, norm, lam, depth):
     ----------
     :claim:`beyond/weight-decay-any-depth`, :claim:`helmbold-long/equation-12` for depth 2
     """
-    cost = least_norm(A, norm, depth)
-    return (1 - np.asarray(A)) ** 2 / 4 + arguments.numbers("lam", lam, least=0) / 2 * cost
+    A, lam = arguments.numbers("A", A, least=0), arguments.numbers("lam", lam, least=0)
+    return (1 - A) ** 2 / 4 + lam / 2 * least_norm(A, norm, depth)
 
 
 def critical_penalty(norm, depth):

@@ -11,7 +11,7 @@ import numpy as np
 import torch
 
 from runproofs import _arguments as arguments
-from runproofs._tensors import check_generator
+from runproofs._tensors import check_generator, tensor
 from runproofs.linear.deep.network import _gradient
 from runproofs.training import Recorder, _step_sizes
 
@@ -83,10 +83,10 @@ def train_sampled(
     batch = arguments.positive_integer("batch", batch)
     like = weights[0]
     check_generator(generator, like.device)
-    target = torch.as_tensor(_target("target", target, weights), dtype=like.dtype).to(like.device)
+    target = tensor("target", _target("target", target, weights), like.dtype, like.device)
     rates, runs = like.shape[:2]
     kind = {"generator": generator, "dtype": like.dtype, "device": like.device}
-    keep = torch.as_tensor(keep, dtype=like.dtype, device=like.device).view(-1, 1, 1, 1)
+    keep = tensor("keep", keep, like.dtype, like.device).view(-1, 1, 1, 1)
     masks = [like.new_empty(rates, runs, batch, W.shape[2]) for W in weights[:-1]]
     record(0, weights)
     for t in range(steps):
@@ -160,11 +160,11 @@ def train_exact(Cyx, weights, *, keep, steps, step_size, C=None, every=None, obs
     """
     weights, keep, step_size, record = _start(weights, keep, step_size, steps, every, observe)
     like = {"dtype": weights[0].dtype, "device": weights[0].device}
-    Cyx = torch.as_tensor(_target("Cyx", Cyx, weights), **like)
+    Cyx = tensor("Cyx", _target("Cyx", Cyx, weights), **like)
     d0 = Cyx.shape[1]
     C = np.eye(d0) if C is None else arguments.positive_semidefinite("C", C, size=d0)
-    C = torch.as_tensor(C, **like)
-    lam = torch.as_tensor((1 - keep) / keep, **like).view(-1, 1, 1, 1)
+    C = tensor("C", C, **like)
+    lam = tensor("lam", (1 - keep) / keep, **like).view(-1, 1, 1, 1)
     gains = [1 + lam * torch.eye(W.shape[2], **like) for W in weights[:-1]]
     record(0, weights)
     layers = weights
