@@ -131,7 +131,7 @@ def origin(name: str) -> str:
 
 
 def used_in(page: str) -> set[str]:
-    """The origins of what the cells of a page name and `from runproofs... import` brought."""
+    """The origins of what the cells of a page name and imported from the library."""
     items, known = [], {}
     for cell in cells(page):
         try:
@@ -141,6 +141,8 @@ def used_in(page: str) -> set[str]:
     for item in items:
         if isinstance(item, ast.ImportFrom) and (item.module or "").startswith("runproofs"):
             known |= {name.asname or name.name: f"{item.module}.{name.name}" for name in item.names}
+        elif isinstance(item, ast.Import):
+            known |= {name.asname: name.name for name in item.names if name.name == "runproofs"}
     named = [ast.unparse(item) for item in items if isinstance(item, ast.Name | ast.Attribute)]
     places = [name.partition(".") for name in named]
     found = {origin(known[first] + dot + rest) for first, dot, rest in places if first in known}

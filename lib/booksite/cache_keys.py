@@ -2,7 +2,8 @@
 
 It is found by reading the cells, without running them:
 
-- the modules of the library that they import, directly or through others, without comments;
+- the modules of the library that they import, directly, by a name of `rp`, or through others,
+  without comments;
 - the entries and the breaks of the claims that they check;
 - the stored runs that are named there, or in a module of experiments that they reach;
 - the files that are named there by their path from the page, and modules beside the page;
@@ -17,6 +18,7 @@ import hashlib
 import os
 import pkgutil
 import platform
+import re
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
@@ -115,6 +117,8 @@ def read(text: str) -> Code:
                 strings.add(string)
             case ast.Call(ast.Name("claim") | ast.Attribute(attr="claim"), [ast.Constant(), *_]):
                 claims -= 1
+    front = set(re.findall(r"\b(?:rp|runproofs)\.(\w+)", program)) & runproofs.NAMES.keys()
+    imported |= {f"runproofs.{runproofs.NAMES[name].rpartition('.')[0]}" for name in front}
     names |= {part for name in imported for part in name.split(".")}
     not_run = repr([NOT_RUN.findall(cell.options) for cell in found])
     everything = bool(names & ANYTHING) or "raises-exception" in not_run

@@ -28,6 +28,7 @@ PAGE = """# A page
 
 ```{code-cell} ipython3
 :tags: [hide-input]
+import runproofs as rp
 from runproofs.linear import deep, shallow as plain
 from runproofs.masks import all_masks
 from elsewhere import expectation
@@ -36,6 +37,7 @@ masks, probabilities = all_masks(3, keep=0.5)
 value = deep.objective(weights, Cyx, lam, Ey2).sum()
 schedule = plain.balance
 expectation(f, 3, 0.5)
+rp.shrink(M, 1)
 ```
 
 `shallow.path_norm(U, V)` is only spoken of.
@@ -44,6 +46,8 @@ expectation(f, 3, 0.5)
 
 def test_the_names_that_the_cells_of_a_page_use():
     assert autodoc.used_in(PAGE) == {
+        "runproofs",
+        "runproofs.linalg.shrink",
         "runproofs.masks.all_masks",
         "runproofs.linear.deep",
         "runproofs.linear.deep.network.objective",
@@ -119,7 +123,8 @@ def library(tmp_path_factory):
 
 
 def test_an_entry_has_its_source_and_the_pages_that_use_it(library):
-    shown = re.search(r'id="runproofs.masks.all_masks">.*?</dd>', library[2]["base"], re.S)[0]
+    entry = r'id="runproofs.masks.all_masks">.*?<dt class="sig'
+    shown = re.search(entry, library[2]["base"], re.S)[0]
     assert '_modules/runproofs/masks.html#all_masks"' in shown
     links = re.findall(r'href="[./]*(\w+)\.html"><span[^>]*>([^<]*)</span></a>', shown)
     assert links == [("a", "Page a"), ("b", "Page b"), ("index", "A page")]

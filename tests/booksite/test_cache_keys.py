@@ -17,7 +17,7 @@ from runproofs.claims.registry import BOOK
 LIB, HELPERS = Path(runproofs.__file__).parents[1], Path(__file__).parents[1] / "helpers"
 OURS, OTHER = "thesis/lemma-2", "thesis/theorem-6"
 MODULES = {
-    "__init__": "",
+    "__init__": "NAMES = {'front': 'c.value'}\n",
     "a": "from runproofs import b\n",
     "b": "from .c import value\n",
     "c": "'''Has a value.'''\nvalue = 1  # one\n",
@@ -29,6 +29,7 @@ PAGES = {
     "plain": "print(1)",
     "direct": "from runproofs.c import value",
     "through": "import runproofs.a",
+    "front": "import runproofs as rp\nprint(rp.front)",
     "ours": f"from runproofs.claims.block import claim\nwith claim('{OURS}'):\n    pass",
     "other": f"from runproofs.claims import block\nwith block.claim('{OTHER}'):\n    pass",
     "counts": "from runproofs.claims.registry import register\nprint(len(register()))",
@@ -85,7 +86,7 @@ assert not changed()
 print(json.dumps(found))
 """
 EDITS = [  # what is edited, from what, to what, and the pages that then run
-    ("lib/runproofs/c.py", "value = 1", "value = 2", {"direct", "through"} | ALL),
+    ("lib/runproofs/c.py", "value = 1", "value = 2", {"direct", "front", "through"} | ALL),
     ("lib/runproofs/b.py", "value", "value as v", {"through"} | ALL),
     ("lib/runproofs/c.py", "# one", "# 1", ALL),
     ("lib/runproofs/__init__.py", "", "x = 1", set(PAGES) - {"plain", "opens"}),
@@ -158,7 +159,7 @@ def reach(name):
 
 SAMPLE = [
     "back/beyond.md", "ch1_preliminaries/index.md", "ch2_shallow_linear/width.md",
-    "ch3_deep_linear/recorded_runs.md",
+    "ch3_deep_linear/recorded_runs.md", "practice/use_the_library.md",
 ]  # fmt: skip
 
 
