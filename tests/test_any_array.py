@@ -152,7 +152,7 @@ def copied(call):
 
 def foreign(a):
     a = np.flip(np.flip(a).astype(a.dtype.newbyteorder(">")))
-    a.flags.writeable = False
+    a.setflags(write=False)
     return a
 
 

@@ -178,7 +178,7 @@ def test_labels_may_come_in_any_array(outputs):
     y = abs(y).numpy().astype(int)  # 1, or 0 to 2
     expected = ATTACKS[0](mlp(outputs), x, torch.tensor(y))
     frozen = np.repeat(y, 2)[::2]
-    frozen.flags.writeable = False
+    frozen.setflags(write=False)
     forms = [y.tolist(), y[::-1].copy()[::-1], frozen, *(y.astype(kind) for kind in KINDS)]
     forms += [torch.tensor(y).to(kind) for kind in (torch.uint16, torch.uint32, torch.uint64)]
     for form in forms:
