@@ -160,10 +160,11 @@ class Check:
         html = [f'<p class="title">{title}</p>']
         if self.state == "left":
             html += [f'<p class="failed">{_inline(reason)}</p>' for reason in self.wrong()]
-        html.append(_list(positive, "positive"))
+        own = LEVELS.get(entry.evidence)  # said once, in the title
+        html.append(_list(positive, "positive", own))
         if controls:
             heading = f'<p class="heading">{_must_fail(controls)}</p>'
-            html += [heading, _list(controls, "control")]
+            html += [heading, _list(controls, "control", own)]
         html += [
             f"<details><summary><em>Break it:</em> {_inline(wrong.sentence)}</summary>"
             f"<pre>{escape(str(wrong))}</pre></details>"
@@ -203,7 +204,7 @@ def _must_fail(controls: list[Row]) -> str:
     return "must fail" + ", and does" * all(row.verdict.passed for row in controls)
 
 
-def _list(rows: list[Row], kind: str) -> str:
+def _list(rows: list[Row], kind: str, own: str | None) -> str:
     """Rows that are read also where there is no style but the browser's, as in a notebook."""
 
     def item(row):
@@ -213,7 +214,8 @@ def _list(rows: list[Row], kind: str) -> str:
             loose = f" <em>(far from equality: {_inline(verdict.why_loose)})</em>" * bool(
                 verdict.why_loose
             )
-            level = f'<span class="level">{_inline(row.evidence())}:</span> '
+            same = " same" * (row.evidence() == own)
+            level = f'<span class="level{same}">{_inline(row.evidence())}:</span> '
             measured = escape(verdict.measured)
         failed = ' class="failed"'
         return (
