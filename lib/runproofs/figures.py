@@ -58,7 +58,13 @@ class _Axes(axes.Axes):
 
 
 class HTML:
-    """What a notebook shows as it is; IPython has the same, and need not be there for it."""
+    """What a notebook shows as it is; IPython has the same, and need not be there for it.
+
+    Parameters
+    ----------
+    data : str
+        The HTML.
+    """
 
     def __init__(self, data: str):
         self.data = data

@@ -57,9 +57,21 @@ def column_norms(X, xp=np):
 
 
 def weighted(lam, R):
-    """The penalty lam R, with lam and R at least 0: 0 for lam = 0, also where R overflows.
+    """The penalty ``lam R``, 0 for lam = 0 also where R overflows.
 
-    They broadcast; nothing is checked.
+    Parameters
+    ----------
+    lam, R : float or array_like
+        Strength and penalty, both at least 0; they broadcast.
+
+    Returns
+    -------
+    float or ndarray
+        The product.
+
+    Notes
+    -----
+    Nothing is checked.
     """
     if np.ndim(lam) == 0 and lam:  # the usual case
         return lam * R

@@ -8,7 +8,7 @@ import pytest
 import sympy
 import torch
 
-from runproofs.claims.rows import Row, relation
+from runproofs.claims.rows import Row, _relation
 
 THIRD = Fraction(1, 3)
 HAIR = Fraction(1, 10**20)
@@ -126,8 +126,8 @@ def test_what_a_row_shows():
 
 
 def test_digits_tell_two_numbers_apart():
-    assert relation(1 + 1e-7, ">", 1, True) == "1.0000001 > 1"
-    assert relation(0.015, "≤", 0.01, False, (1, 6)) == "0.015 > 0.01"
+    assert _relation(1 + 1e-7, ">", 1, True) == "1.0000001 > 1"
+    assert _relation(0.015, "≤", 0.01, False, (1, 6)) == "0.015 > 0.01"
 
 
 @pytest.mark.parametrize(

@@ -53,12 +53,12 @@ class Setting:
             raise ValueError(f"eps < gamma <= R and alpha <= 1 are needed, but it was {self}.")
 
     @property
-    def largest_step(self):  # numpydoc ignore=RT01
+    def largest_step(self):
         """Largest step of training, ``1 / (A (R + eps))^2``, and the one of Theorem 16."""
         return 1 / (self.A * (self.R + self.eps)) ** 2
 
     @property
-    def correlation(self):  # numpydoc ignore=RT01
+    def correlation(self):
         """Least product of a weight gradient with V_*, ``c = (gamma - eps) alpha A``."""
         return (self.gamma - self.eps) * self.alpha * self.A
 

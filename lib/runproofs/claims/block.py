@@ -1,18 +1,19 @@
 """Proofs as code: a block that checks one claim of the register and shows what it checked.
 
+A page has::
+
     with claim("thesis/theorem-6", tol=1e-10) as check:
         check("solver = closed form").equal(solved, closed_form)
         check("no perturbation does better").at_most(optimum, perturbed, tightness=0.9)
         check("truncation is not needed").differs(untruncated, closed_form, by=1e-2)
 
-Each row is a sentence, judged exactly once. *Positive* rows (`equal`, `at_most`, `less`,
-`not_close`, `pairwise_different`, `holds`, `within`, and those of proofs.py) must be true.
-*Controls* (`differs`, `exceeds`, `fails`) are false variants of the claim, and their sentence is
-the false one: so the reader sees that the check can tell. Leaving the block raises `ClaimFailed`
+Each row is a sentence, judged exactly once by a method of `Row`. *Positive* rows must be true.
+*Controls* (``differs``, ``exceeds``, ``fails``) are false variants of the claim, and their sentence
+is the false one: so the reader sees that the check can tell. Leaving the block raises `ClaimFailed`
 unless every row was judged and came out as it must, with at least one of each kind. A claim whose
-printed form is certainly wrong needs one control marked `as_printed=True`, the running
+printed form is certainly wrong needs one control marked ``as_printed=True``, the running
 counterexample; no other claim may have one. The first positive row is the main one: its evidence
-has the level that the register promises (`evidence: exact`), and that is the level of the card.
+has the level that the register promises (``evidence: exact``), and that is the level of the card.
 The words "certified", "certificate" and "exactly" are for positive rows that no float judges.
 """
 
@@ -24,7 +25,7 @@ from pathlib import Path
 
 from .breaks import invitations
 from .registry import BOOK, LEVELS, SHOWN, Claim, register
-from .rows import Row, tolerance
+from .rows import Row, _tolerance
 
 PROVING = re.compile(r"\b(certif\w+|exactly)\b", re.I)  # words for rows that are no float's
 
@@ -44,20 +45,27 @@ class ClaimFailed(AssertionError):
 
 
 class Check:
-    """The rows of one claim, in the order in which they were made. Made by `claim`."""
+    """The rows of one claim, in the order in which they were made; `claim` makes it.
+
+    ``check(sentence, evidence="")`` makes a `Row`.
+
+    Parameters
+    ----------
+    entry : Claim
+        The claim.
+    tol : float, optional
+        Tolerance of the rows ``equal`` that name no other, 0 to 0.2; 0 by default, which compares
+        exactly.
+    """
 
     def __init__(self, entry: Claim, tol: float = 0.0):
-        self.claim, self.tol = entry, tolerance(tol)
+        self.claim, self.tol = entry, _tolerance(tol)
         self.rows: list[Row] = []
         self.of_floats = "measured" if entry.kind in SHOWN else "computed"
         self.state = "not entered"
 
     def __call__(self, text: str, evidence: str = "") -> Row:
-        """A row with this sentence, $...$ and `code` in it; to be judged.
-
-        evidence: "measured" of what was trained or sampled; "exact" of whole numbers and truth
-        values that come from exact arithmetic alone. All else its numbers say.
-        """
+        """A row with this sentence, to be judged; the arguments are those of `Row`."""
         if not (isinstance(text, str) and text.strip()):
             raise ValueError(f"a row is a sentence, not {text!r}.")
         self.must_be_open(text)
@@ -65,6 +73,18 @@ class Check:
         return self.rows[-1]
 
     def must_be_open(self, text: str):
+        """Refuse a row that stands outside the block.
+
+        Parameters
+        ----------
+        text : str
+            Its sentence.
+
+        Raises
+        ------
+        RuntimeError
+            If the block is not entered yet, or left.
+        """
         if self.state != "open":
             raise RuntimeError(f"{text!r} stands outside the block of {self.claim.id}.")
 
@@ -174,11 +194,27 @@ class Check:
 
 
 def claim(identifier: str, tol: float = 0.0) -> Check:
-    """A block that checks one registered claim; use it in a `with` statement.
+    """Block that checks one registered claim; use it in a ``with`` statement.
 
-    tol: of its rows `equal` that name no other, 0 <= tol <= 0.2; 0 compares exactly. Raises
-    KeyError for an id that the register does not have, ValueError for one that is told on its
-    page and not checked; leaving the block raises `ClaimFailed` as the module's first lines say.
+    Parameters
+    ----------
+    identifier : str
+        Id of the claim.
+    tol : float, optional
+        Tolerance of the rows ``equal`` that name no other, 0 to 0.2; 0 by default, which compares
+        exactly.
+
+    Returns
+    -------
+    Check
+        The block. Leaving it raises `ClaimFailed` if its rows do not support the claim.
+
+    Raises
+    ------
+    KeyError
+        If the register does not have the id.
+    ValueError
+        If the claim is told on its page and not checked.
     """
     if identifier not in register():
         raise KeyError(

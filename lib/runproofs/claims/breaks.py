@@ -1,6 +1,6 @@
 """Breaks: plausible wrong versions of what a claim is about, which its check must notice.
 
-`page.yml` has them for the claims that are checked on the page beside it:
+``page.yml`` has them for the claims that are checked on the page beside it::
 
     breaks:
       thesis/equation-2.1:
@@ -9,10 +9,10 @@
         replace: theta**kept * (1 - theta) ** (r - kept)
         by: (1 - theta) ** kept * theta ** (r - kept)
 
-`break` completes the sentence "Break it: ...". `in` is a function of the library, of whose body
-`replace` is a piece, or `page`, and then it is a piece of one of the page's cells. A piece occurs
-exactly once. `python -m booktools break` runs each page with one break at a time, as far as the
-claim, and demands that a positive row of its card turns red.
+``break`` completes the sentence "Break it: ...". ``in`` is a function of the library, of whose body
+``replace`` is a piece, or ``page``, and then it is a piece of one of the page's cells. A piece
+occurs exactly once. ``python -m booktools break`` runs each page with one break at a time, as far
+as the claim, and demands that a positive row of its card turns red.
 """
 
 import importlib
@@ -27,7 +27,23 @@ from runproofs.claims.registry import BOOK, beside
 
 
 class Break(NamedTuple):
-    """One wrong version, and the page (from `book/`, without suffix) whose check must see it."""
+    """One wrong version of what a claim is about.
+
+    Attributes
+    ----------
+    claim : str
+        Id of the claim whose check must see it.
+    page : str
+        The page with that check, from ``book/``, without suffix.
+    sentence : str
+        What it does, after "Break it:".
+    where : str
+        Function of the library, without ``runproofs.``, or "page".
+    replace : str
+        Piece of the code, which occurs there once.
+    by : str
+        What comes in its place.
+    """
 
     claim: str
     page: str
@@ -68,7 +84,7 @@ def invitations(claim: str) -> list[Break]:
 
 
 def replaced(text: str, wrong: Break) -> str:
-    """The text with the one piece replaced; every line of `by` is indented like the piece."""
+    """The text with the one piece replaced; every line of ``by`` is indented like the piece."""
     lines = wrong.replace.splitlines()
     pattern = r"\n[ ]*".join(re.escape(line.strip()) for line in lines)
     matches = list(re.finditer(pattern, text))

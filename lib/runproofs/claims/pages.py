@@ -17,9 +17,20 @@ BOX = re.compile(
 
 
 class Box(NamedTuple):
-    """A statement: its title, its anchor, its text, and the ids of the claims that it states.
+    """A statement on a page.
 
-    leads_to: the claim on the way to which it is a step, of a box that states none.
+    Attributes
+    ----------
+    title : str
+        Its title.
+    label : str
+        Its anchor.
+    text : str
+        What it states, in Markdown.
+    claims : list of str
+        Ids of the claims that it states.
+    leads_to : str
+        Of a box that states none, the claim to which it is a step.
     """
 
     title: str
@@ -30,7 +41,7 @@ class Box(NamedTuple):
 
 
 def boxes(page: str) -> list[Box]:
-    """The boxes of a page (`:::{prf:lemma} A title`), in order."""
+    """The boxes of a page (``:::{prf:lemma} A title``), in order."""
     found = []
     for box in BOX.finditer(page):
         options = dict(re.findall(r"^:([\w-]+): *(.*)$", box["options"], re.M))
@@ -41,7 +52,17 @@ def boxes(page: str) -> list[Box]:
 
 
 class Cell(NamedTuple):
-    """A code cell: its code, its options as they are typed, the line of the page it begins at."""
+    """A code cell of a page.
+
+    Attributes
+    ----------
+    code : str
+        Its code.
+    options : str
+        Its options, as they are typed.
+    line : int
+        Line of the page at which it begins.
+    """
 
     code: str
     options: str
@@ -73,7 +94,7 @@ CHECK = re.compile(r"""^with claim\(\s*["']([^"']+)["']""", re.M)
 
 
 def checks_in(page: str) -> list[str]:
-    """The ids of the `with claim("...")` blocks at the top of the cells of a page, in order.
+    """The ids of the ``with claim("...")`` blocks at the top of the cells of a page, in order.
 
     A cell that is skipped, or that may fail, checks nothing.
     """

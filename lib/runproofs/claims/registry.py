@@ -1,7 +1,7 @@
 """The register of claims: all numbered statements of the sources, and ours.
 
-A claim is stated in a box of a page, `page.md` (`:claim: thesis/lemma-2`). The file beside it,
-`page.yml`, has what the statement does not say:
+A claim is stated in a box of a page, ``page.md`` (``:claim: thesis/lemma-2``). The file beside it,
+``page.yml``, has what the statement does not say::
 
     claims:    # how the source numbers it, what it rests on, and what is wrong in its print
       thesis/lemma-2:
@@ -14,7 +14,7 @@ A claim is stated in a box of a page, `page.md` (`:claim: thesis/lemma-2`). The 
     breaks:    # wrong versions, which its check must notice (breaks.py)
     accepted:  # of the errors that a program plants, those that no row has to see, with reasons
 
-What no box states has its `statement` there, too. An installed copy of the library carries the
+What no box states has its ``statement`` there, too. An installed copy of the library carries the
 pages, these files and the stored results (see pyproject.toml).
 """
 
@@ -63,13 +63,37 @@ AUTHORS = {"vidal": "Vidal, ", "helmbold-long": "Helmbold and Long, "}
 
 
 def demand_clone(what: str, book: Path = BOOK) -> None:
-    """End in one sentence (SystemExit) what an installed copy of the library cannot do."""
+    """End in one sentence (SystemExit) what an installed copy of the library cannot do.
+
+    Parameters
+    ----------
+    what : str
+        What it is, the subject of the sentence.
+    book : Path, optional
+        Folder of the pages; the book's by default.
+    """
     if not (book.parent / "_toc.yml").exists():
         sys.exit(f"{what} needs a clone of the book: this is an installed copy of the library.")
 
 
 class Erratum(NamedTuple):
-    """A slip found in a source: how sure, how grave, and what to read instead."""
+    """A slip found in a source: how sure, how grave, and what to read instead.
+
+    Attributes
+    ----------
+    grade : {"certain", "likely", "extraction artifact"}
+        Certain: with a running counterexample; likely: a question; extraction artifact: ours.
+    weight : {"major", "minor", "typo", "wording"}
+        How grave; wording has no counterexample.
+    printed : str
+        What the source says.
+    problem : str
+        What is wrong with it.
+    corrected : str
+        What to read instead.
+    evidence : str
+        What shows it.
+    """
 
     grade: str
     weight: str
@@ -82,10 +106,32 @@ class Erratum(NamedTuple):
 class Claim(NamedTuple):
     """One entry of the register.
 
-    `uses` are the ids of the claims on which its statement or its proof rests; `mentions`, those
-    that the proof names and does not use. `told`: the words of what no box states. `verdicts`, of a
-    figure, a table or an experiment: on each thing that the source says of it. `evidence`: the
-    level, one of LEVELS, that its check must have.
+    Attributes
+    ----------
+    id : str
+        Source and name, as "thesis/lemma-2".
+    number : str
+        Number in the source, as "Lemma 2".
+    section : str
+        Section of the source.
+    kind : str
+        What it is: "lemma", "equation", "figure", "narrative" and so on.
+    title : str
+        What it is about.
+    erratum : Erratum or None
+        What is wrong in its print.
+    chapter : str
+        Key of CHAPTERS.
+    uses : tuple of str
+        Ids of the claims on which its statement or its proof rests.
+    mentions : tuple of str
+        Ids of those that the proof names and does not use.
+    told : str
+        The words of what no box states.
+    verdicts : tuple of str
+        Of a figure, a table or an experiment, on each thing that the source says of it.
+    evidence : str
+        Level, one of LEVELS, that its check must have.
     """
 
     id: str
@@ -153,7 +199,7 @@ class _Loader(yaml.CSafeLoader):
         return super().construct_mapping(node, deep)
 
 
-def order(book: Path) -> list[str]:
+def _order(book: Path) -> list[str]:
     """The pages (from `book/`, without suffix) in the order of the table of contents."""
     toc = book.parent / "_toc.yml"
     listed = re.findall(r"file: book/(\S+)", toc.read_text("utf-8")) if toc.exists() else []
@@ -162,17 +208,29 @@ def order(book: Path) -> list[str]:
 
 @cache
 def beside(book: Path = BOOK) -> dict[str, dict]:
-    """What stands beside each page that has something there: its PARTS, in the book's order.
+    """What stands beside each page that has something there, in the book's order.
 
-    Raises ValueError, naming the file, on one that is broken or has another part, and on one
-    beside which there is no page.
+    Parameters
+    ----------
+    book : Path, optional
+        Folder of the pages; the book's by default.
+
+    Returns
+    -------
+    dict of dict
+        Of a page (from ``book/``, without suffix) its parts, of PARTS.
+
+    Raises
+    ------
+    ValueError
+        If a file is broken, has another part, or stands beside no page; the message names it.
     """
     files = {
         path.relative_to(book).with_suffix("").as_posix(): path
         for path in sorted(book.rglob("*.yml"))
         if path.name != "learning_paths.yml" and path.parent.name != "results"
     }
-    listed = [page for page in order(book) if page in files]
+    listed = [page for page in _order(book) if page in files]
     found = {}
     for page in dict.fromkeys([*listed, *files]):
         path = files[page]
@@ -222,11 +280,27 @@ def _entries(page: str, listed: dict) -> Iterator[Claim]:
 
 @cache
 def register(book: Path = BOOK) -> dict[str, Claim]:
-    """All claims by id, chapter by chapter, in the order of the pages.
+    """All claims, chapter by chapter, in the order of the pages.
 
-    Raises ValueError, naming the page and the entry, on what `beside` refuses, on an entry that
-    does not fit the schema, on an id (or its anchor) that occurs twice, and on a number that a
-    source (of ours: a chapter) has twice, unless it says "unnumbered".
+    Parameters
+    ----------
+    book : Path, optional
+        Folder of the pages; the book's by default.
+
+    Returns
+    -------
+    dict of Claim
+        The claims by id.
+
+    Raises
+    ------
+    ValueError
+        For what `beside` refuses, an entry that does not fit the schema, an id (or its anchor) that
+        occurs twice, and a number that a source (of ours: a chapter) has twice, unless it says
+        "unnumbered". The message names the page and the entry.
+
+    Notes
+    -----
     Cost: one parse of some 600 kB, then cached.
     """
     found, taken = {chapter: {} for chapter in CHAPTERS}, set()
@@ -253,7 +327,18 @@ def register(book: Path = BOOK) -> dict[str, Claim]:
 
 @cache
 def on_pages(book: Path = BOOK) -> dict[str, list[Box]]:
-    """The boxes of each page that has some (from `book/`, without suffix)."""
+    """The boxes that stand on the pages.
+
+    Parameters
+    ----------
+    book : Path, optional
+        Folder of the pages; the book's by default.
+
+    Returns
+    -------
+    dict of list of Box
+        Of each page that has some (from ``book/``, without suffix) its boxes, in order.
+    """
     pages = {
         path.relative_to(book).with_suffix("").as_posix(): boxes(path.read_text("utf-8"))
         for path in sorted(book.rglob("*.md"))
@@ -263,12 +348,34 @@ def on_pages(book: Path = BOOK) -> dict[str, list[Box]]:
 
 @cache
 def stated(book: Path = BOOK) -> dict[str, Box]:
-    """The box of each claim that has one."""
+    """The box of each claim that has one.
+
+    Parameters
+    ----------
+    book : Path, optional
+        Folder of the pages; the book's by default.
+
+    Returns
+    -------
+    dict of Box
+        The boxes by the id of the claim.
+    """
     return {name: box for found in on_pages(book).values() for box in found for name in box.claims}
 
 
 def misstated(book: Path = BOOK) -> Iterator[str]:
-    """Sentences on boxes that lead to no claim, and on claims that are stated twice, or nowhere."""
+    """What is wrong with where the claims are stated.
+
+    Parameters
+    ----------
+    book : Path, optional
+        Folder of the pages; the book's by default.
+
+    Yields
+    ------
+    str
+        A sentence on a box that leads to no claim, a claim that is stated twice, or one nowhere.
+    """
     known, seen = register(book), {name for name, entry in register(book).items() if entry.told}
     for page, found in on_pages(book).items():
         for box in found:
@@ -283,7 +390,13 @@ def misstated(book: Path = BOOK) -> Iterator[str]:
 
 
 def levels() -> dict[str, int]:
-    """How many claims have each level of evidence, in words, the strongest first."""
+    """How many claims have each level of evidence.
+
+    Returns
+    -------
+    dict of int
+        The numbers by the level in words, the strongest first.
+    """
     found = [entry.evidence for entry in register().values()]
     return {words: found.count(level) for level, words in LEVELS.items() if level in found}
 
@@ -291,8 +404,12 @@ def levels() -> dict[str, int]:
 def counts() -> dict[str, int]:
     """What is finished, as the first page and the README count it.
 
-    `registered` claims, of which `checked` and `told`; of the checked ones those `beyond` the
-    sources and the `errata` that have a counterexample; the `chapters` and `companions` with one.
+    Returns
+    -------
+    dict of int
+        "registered" claims, of which "checked" and "told"; of the checked ones those "beyond" the
+        sources and the "errata" that have a counterexample; the "chapters" and "companions" with
+        one.
     """
     entries = register().values()
     checked = [entry for entry in entries if entry.status == "checked"]

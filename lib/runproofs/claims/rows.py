@@ -19,32 +19,67 @@ NEAR = 0.3  # what stays farther from its bound says why
 
 
 class Verdict(NamedTuple):
-    """How a row came out: as it must or not, what was measured, and what was demanded."""
+    """How a row came out.
 
-    passed: bool  # a positive row is true, a control is false
-    measured: str  # "2e-16 ≤ 1e-12": differs between machines
-    demanded: str  # "error ≤ 1e-12": does not
+    Attributes
+    ----------
+    passed : bool
+        Whether it is as it must be: a positive row true, a control false.
+    measured : str
+        What was found, as "2e-16 ≤ 1e-12"; differs between machines.
+    demanded : str
+        What was asked for, as "error ≤ 1e-12"; does not differ.
+    control : bool
+        Whether its sentence must be false.
+    as_printed : bool
+        Whether it runs the counterexample to a certain erratum.
+    why_loose : str
+        Why an inequality is nowhere near equality.
+    compared : bool
+        False where two sides cannot be: other shapes, nothing, not finite.
+    room : tuple of float
+        From each number that is compared to its limit; negative beyond it.
+    """
+
+    passed: bool
+    measured: str
+    demanded: str
     control: bool
     as_printed: bool
-    why_loose: str  # why an inequality is nowhere near equality
-    compared: bool  # not where two sides cannot be: other shapes, nothing, not finite
-    room: tuple[float, ...]  # from each number that is compared to its limit; negative beyond it
+    why_loose: str
+    compared: bool
+    room: tuple[float, ...]
 
 
 class Row(Proofs):
-    """One sentence of a block. Made by `check("...")`; one of its methods must judge it, once.
+    """One sentence of a block, which one of its methods must judge, once; `Check` makes it.
 
-    Its evidence has a level (`registry.LEVELS`), which is that of the numbers on both sides: where
+    Its evidence has a level (registry.LEVELS), which is that of the numbers on both sides: where
     all are fractions or SymPy numbers, and no tolerance is given, it is "exact"; with free symbols,
     "for-all"; with floats, "computed", or "measured" in a figure, a table or an experiment. Whole
-    numbers and truth values are "computed", since most count or ask something of floats, unless
-    the page says `check("...", evidence="exact")`; what was trained or sampled it calls "measured".
+    numbers and truth values are "computed", since most count or ask something of floats.
 
     Two sides are arrays of one shape, or an array and a scalar: NumPy, torch, or anything that
     makes an array; neither empty nor with a NaN or an infinity, which fails the row. Integers,
-    `Fraction` and SymPy numbers are compared and subtracted exactly, of whatever size. Raises
-    ValueError for a demand that says nothing: a tolerance, scale or standard error that hides any
-    difference, a distance that rounding makes; TypeError for what is not a number.
+    Fractions and SymPy numbers are compared and subtracted exactly, of whatever size.
+
+    Parameters
+    ----------
+    check : Check
+        The block.
+    text : str
+        The sentence, with TeX between dollars and code between backticks.
+    evidence : {"", "exact", "measured"}, optional
+        "measured" of what was trained or sampled; "exact" of whole numbers and truth values that
+        come from exact arithmetic alone. All else its numbers say.
+
+    Raises
+    ------
+    ValueError
+        From a method, for a demand that says nothing: a tolerance, scale or standard error that
+        hides any difference, a distance that rounding makes.
+    TypeError
+        From a method, for what is not a number.
     """
 
     def __init__(self, check, text: str, evidence: str = ""):
@@ -57,13 +92,19 @@ class Row(Proofs):
     # Positive rows ---------------------------------------------------------------------------
 
     def equal(self, measured, expected, tol: float | None = None, scale: float | None = None):
-        """max|measured - expected| <= tol * scale; with tol = 0 exactly equal, entry by entry.
+        """Two sides are equal: ``max|measured - expected| <= tol * scale``.
 
-        tol: the block's unless given, 0 <= tol <= 0.2. scale: max|expected| unless given; needed
-        where everything expected is zero. It may not make the row weaker than any row could be
-        without it: tol * scale <= 0.2 max|expected|, or 0.2 where everything expected is zero.
+        Parameters
+        ----------
+        measured, expected : array_like
+            Both sides.
+        tol : float, optional
+            Tolerance, 0 to 0.2, the block's by default; with 0 exactly equal, entry by entry.
+        scale : float, optional
+            What is large, ``max|expected|`` by default; needed where that is 0. It hides nothing:
+            ``tol * scale <= 0.2 max|expected|``, or 0.2 where everything expected is zero.
         """
-        tol = self.check.tol if tol is None else tolerance(tol)
+        tol = self.check.tol if tol is None else _tolerance(tol)
         a, b, reason = self._pair(measured, expected)
         if reason:
             self._judge(reason, False, "", f"error ≤ {tol:g}" if tol else "equal")
@@ -79,18 +120,25 @@ class Row(Proofs):
             if tol * scale > LARGEST_TOLERANCE * size:
                 raise ValueError(f"{self.text!r}: scale is {scale:g}, which hides any difference.")
             error = np.abs(a - b).max() / scale
-            measured = relation(error, "≤", tol, error <= tol, (2, 6))
+            measured = _relation(error, "≤", tol, error <= tol, (2, 6))
             self._judge("", error <= tol, measured, f"error ≤ {tol:g}", room=(tol - error,))
 
     def at_most(self, lower, upper, tol: float = 0.0, *, tightness: float, why_loose: str = ""):
-        """lower <= upper + tol * max|upper|, entry by entry, and near equality in one of them.
+        """``lower <= upper + tol * max|upper|``, entry by entry, and near equality in one of them.
 
-        tightness: how near, the smaller of |lower| and |upper| over the larger; it counts as 0
-        where one is zero or their signs differ. So 0 <= bound is no evidence. 0 < tightness <= 1.
-        why_loose: the reason where no case comes nearer than tightness < 0.3; the card prints it.
-        0 <= tol <= 0.2.
+        Parameters
+        ----------
+        lower, upper : array_like
+            Both sides.
+        tol : float, optional
+            Tolerance, 0 to 0.2; 0 by default.
+        tightness : float
+            How near, in (0, 1]: the smaller of ``|lower|`` and ``|upper|`` over the larger; 0 where
+            one is zero or their signs differ. So ``0 <= bound`` is no evidence.
+        why_loose : str, optional
+            Why no case comes nearer; given where tightness is below 0.3, and printed on the card.
         """
-        tolerance(tol)
+        _tolerance(tol)
         if not 0 < tightness <= 1:
             raise ValueError(f"{self.text!r}: tightness is {tightness}, not in (0, 1].")
         if bool(why_loose) != (tightness < NEAR):
@@ -100,55 +148,83 @@ class Row(Proofs):
         demanded = f"at most{f', to {tol:g}' * (tol > 0)}, reaching {tightness:g}"
         a, b, reason = self._pair(lower, upper, ordered=True)
         if reason:
-            return self._judge(reason, False, "", demanded, why_loose=why_loose)
+            self._judge(reason, False, "", demanded, why_loose=why_loose)
+            return
         if tol:
             self.level = "computed"
         worst, slack = np.argmax(a - b), float(tol * np.abs(b).max())
         holds = a[worst] - b[worst] <= slack
-        nearest = nearness(a, b).max()
-        measured = relation(a[worst], "≤", b[worst], holds) + f" + {slack:.0e}" * (tol > 0)
-        measured += f", {'nearest ' * (a.size > 1)}{percent(nearest, tightness)}"
+        nearest = _nearness(a, b).max()
+        measured = _relation(a[worst], "≤", b[worst], holds) + f" + {slack:.0e}" * (tol > 0)
+        measured += f", {'nearest ' * (a.size > 1)}{_percent(nearest, tightness)}"
         room = b[worst] + slack - a[worst], nearest - tightness
         self._judge(
             "", holds and nearest >= tightness, measured, demanded, why_loose=why_loose, room=room
         )
 
     def less(self, lower, upper, *, by: float):
-        """lower < upper, entry by entry, by that share of the larger of |lower| and |upper|.
+        """``lower < upper``, entry by entry, by a share of the larger of both sizes.
 
-        For an order that is strict, such as what falls: values[1:] below values[:-1]. A side that
-        is 0 throughout fails: it is a subject that is gone, and of what is positive the row is to
-        say how large it is. 1e-10 <= by: what is nearer is rounding.
+        For an order that is strict, such as what falls: ``values[1:]`` below ``values[:-1]``. A
+        side that is 0 throughout fails: it is a subject that is gone, and of what is positive the
+        row is to say how large it is.
+
+        Parameters
+        ----------
+        lower, upper : array_like
+            Both sides.
+        by : float
+            The share, at least 1e-10: what is nearer is rounding.
         """
         _apart(by)
         a, b, reason = self._pair(lower, upper, ordered=True)
-        demanded = f"below by {percent(by)}"
+        demanded = f"below by {_percent(by)}"
         if reason or (gone := _nothing(a, b)):
-            return self._judge(reason, False, "" if reason else gone, demanded)
+            self._judge(reason, False, "" if reason else gone, demanded)
+            return
         gap = _share(b - a, np.maximum(np.abs(a), np.abs(b)))
         worst = np.argmin(gap)
-        measured = relation(a[worst], "<", b[worst], a[worst] < b[worst])
-        measured += f", by {percent(gap[worst], by)}"
+        measured = _relation(a[worst], "<", b[worst], a[worst] < b[worst])
+        measured += f", by {_percent(gap[worst], by)}"
         self._judge("", gap[worst] >= by, measured, demanded, room=(gap[worst] - by,))
 
     def not_close(self, one, other, *, by: float, every: bool = False):
-        """|one - other| >= by * max|other| in some entry, or in every one: what moved, or is noise.
+        """``|one - other| >= by * max|other|`` in some entry, or in every one.
 
-        A side that is 0 throughout fails. 1e-10 <= by: what is nearer is rounding.
+        Said of what moved, or of noise. A side that is 0 throughout fails.
+
+        Parameters
+        ----------
+        one, other : array_like
+            Both sides.
+        by : float
+            How far apart, at least 1e-10: what is nearer is rounding.
+        every : bool, optional
+            Whether every entry must be; False by default.
         """
         _apart(by)
         a, b, reason = self._pair(one, other)
         where = _where(every, a)
         if reason or (gone := _nothing(a, b)):
-            return self._judge(reason, False, "" if reason else gone, f"{where}≥ {by:g} apart")
+            self._judge(reason, False, "" if reason else gone, f"{where}≥ {by:g} apart")
+            return
         found = (np.min if every else np.max)(np.abs(a - b)) / np.abs(b).max()
-        measured = f"{where}{relation(found, '≥', by, found >= by, (2, 6))} apart"
+        measured = f"{where}{_relation(found, '≥', by, found >= by, (2, 6))} apart"
         self._judge("", found >= by, measured, f"{where}≥ {by:g} apart", room=(found - by,))
 
     def pairwise_different(self, members, *, by: float):
-        """Any two members, along the first axis, are by * max|members| apart in some entry.
+        """Any two members are ``by * max|members|`` apart in some entry.
 
-        1e-10 <= by; at least two members. Cost: O(n^2) comparisons of n members.
+        Parameters
+        ----------
+        members : (n, ...) array_like
+            At least two members, along the first axis.
+        by : float
+            How far apart, at least 1e-10: what is nearer is rounding.
+
+        Notes
+        -----
+        Cost: ``O(n^2)`` comparisons of members.
         """
         _apart(by)
         a, _, reason = self._pair(members, 0)
@@ -156,72 +232,114 @@ class Row(Proofs):
         if not reason and len(members) < 2:
             reason = f"{len(members)} member"
         if reason:
-            return self._judge(reason, False, "", demanded)
+            self._judge(reason, False, "", demanded)
+            return
         a = a.reshape(len(members), -1)
         nearest = min(np.abs(a[i + 1 :] - a[i]).max(1).min() for i in range(len(a) - 1))
         nearest = nearest / (np.abs(a).max() or 1)
-        measured = f"any two {relation(nearest, '≥', by, nearest >= by, (2, 6))} apart"
+        measured = f"any two {_relation(nearest, '≥', by, nearest >= by, (2, 6))} apart"
         self._judge("", nearest >= by, measured, demanded, room=(nearest - by,))
 
     def holds(self, condition):
-        """The condition, one truth value, is true."""
+        """A condition is true.
+
+        Parameters
+        ----------
+        condition : bool
+            One truth value.
+        """
         self.level = "whole"
         self._judge("", _truth(condition), str(_truth(condition)).lower(), "true")
 
     def within(self, estimate, target, standard_error, z: float = 5.0):
-        """|estimate - target| <= z standard errors, for each of the estimates.
+        """``|estimate - target| <= z * standard_error``, for each of the estimates.
 
-        0 < z <= 10. The errors are positive, and z of them at most max|target| (1 where the target
-        is zero): else the row could not tell the target from 0. The card states the probability
-        that a true claim fails here by chance: erfc(z / sqrt 2) for each normal estimate, added
-        up. The seed of the page is fixed, so it fails never or always.
+        Parameters
+        ----------
+        estimate, target : array_like
+            Both sides.
+        standard_error : array_like
+            Errors, positive; z of them at most ``max|target|`` (1 where the target is zero): else
+            the row could not tell the target from 0.
+        z : float, optional
+            How many, in (0, 10]; 5 by default.
+
+        Notes
+        -----
+        The card states the probability that a true claim fails here by chance: for each normal
+        estimate ``erfc(z / sqrt(2))``, added up. The seed of the page is fixed, so it fails never
+        or always.
         """
         if not 0 < z <= LARGEST_Z:
             raise ValueError(f"z must be positive and at most {LARGEST_Z}, it is {z}.")
         a, b, reason = self._pair(estimate, target, ordered=True)
-        _, error, other = pair(estimate, standard_error, ordered=True)
+        _, error, other = _sides(estimate, standard_error, ordered=True)
         self.level = "measured"
         demanded = f"≤ {z:g} s.e. (false alarm {erfc(z / sqrt(2)) * a.size:.0e})"
         if reason or other:
-            return self._judge(reason or other, False, "", demanded)
+            self._judge(reason or other, False, "", demanded)
+            return
         if not (np.all(error > 0) and z * error.max() <= (float(np.abs(b).max()) or 1)):
             raise ValueError(
                 f"standard_error must be positive, and {z:g} of it must tell the target from 0; "
                 f"it is {standard_error}."
             )
         score = (np.abs(a - b) / error).max()
-        measured = relation(score, "≤", z, score <= z, (2, 6)) + demanded[demanded.index(" s.e.") :]
+        measured = (
+            _relation(score, "≤", z, score <= z, (2, 6)) + demanded[demanded.index(" s.e.") :]
+        )
         self._judge("", score <= z, measured, demanded, room=(z - score,))
 
     # Controls: the sentence is false ---------------------------------------------------------
 
     def differs(self, wrong, right, *, by: float, scale: float | None = None, every: bool = False,
                 as_printed: bool = False):  # fmt: skip
-        """|wrong - right| >= by * scale in some entry, or in every one.
+        """Control: ``|wrong - right| >= by * scale`` in some entry, or in every one.
 
-        scale: max|right| unless given; needed where right is zero. by * scale is at least 1e-10 of
-        max|right| (at least 1e-10 where right is zero): what is nearer is rounding.
+        Parameters
+        ----------
+        wrong, right : array_like
+            Both sides.
+        by : float
+            How far apart; ``by * scale`` is at least 1e-10 of ``max|right|`` (1e-10 where right is
+            zero): what is nearer is rounding.
+        scale : float, optional
+            What is large, ``max|right|`` by default; needed where that is 0.
+        every : bool, optional
+            Whether every entry must differ; False by default.
+        as_printed : bool, optional
+            Whether the row is the counterexample to a certain erratum; False by default.
         """
         if not (by > 0 and isfinite(by)):
             raise ValueError(f"by must be positive and finite, it is {by}.")
         a, b, reason = self._pair(wrong, right)
         where = _where(every, a)
         if reason:
-            return self._judge(reason, False, "", f"{where}≥ {by:g} apart", True, as_printed)
+            self._judge(reason, False, "", f"{where}≥ {by:g} apart", True, as_printed)
+            return
         scale, size = self._scale(scale, b)
         if by * scale < SMALLEST_DIFFERENCE * size:
             raise ValueError(f"by is {by:g}: so far apart are also numbers that rounding parts.")
         apart = (np.min if every else np.max)(np.abs(a - b)) / scale
-        measured = f"{where}{relation(apart, '≥', by, apart >= by, (2, 6))} apart"
+        measured = f"{where}{_relation(apart, '≥', by, apart >= by, (2, 6))} apart"
         demanded = f"{where}≥ {by:g} apart"
         self._judge("", apart >= by, measured, demanded, True, as_printed, room=(apart - by,))
 
     def exceeds(self, value, bound, *, by: float = 0.0, every: bool = False,
                 as_printed: bool = False):  # fmt: skip
-        """value > bound + by in some entry, or in every one: a bound that must be violated.
+        """Control: ``value > bound + by`` in some entry, or in every one; a bound must be violated.
 
-        by >= 0 is absolute. Of numbers that are not exact, the excess must be more than rounding,
-        1e-12 of the larger side.
+        Parameters
+        ----------
+        value, bound : array_like
+            Both sides. Of what is not exact the excess must be more than 1e-12 of the larger side,
+            which is rounding.
+        by : float, optional
+            By how much more, absolute, at least 0; 0 by default.
+        every : bool, optional
+            Whether every entry must exceed its bound; False by default.
+        as_printed : bool, optional
+            Whether the row is the counterexample to a certain erratum; False by default.
         """
         if not (by >= 0 and isfinite(by)):
             raise ValueError(f"by must not be negative, and finite, it is {by}.")
@@ -229,7 +347,8 @@ class Row(Proofs):
         where = _where(every, a)
         demanded = f"{where}exceeds by > {by:g}" if by else f"{where}exceeds"
         if reason:
-            return self._judge(reason, False, "", demanded, True, as_printed)
+            self._judge(reason, False, "", demanded, True, as_printed)
+            return
         rounding = ROUNDING * float(max(np.abs(a).max(), np.abs(b).max()))
         if 0 < by < rounding:
             raise ValueError(f"by is {by:g}: so far apart are also numbers that rounding parts.")
@@ -237,19 +356,27 @@ class Row(Proofs):
         excess = a[entry] - b[entry]
         limit = by if _exact(excess) else max(by, rounding)
         passed = excess > limit
-        measured = where + relation(a[entry], ">", b[entry], passed) + f" + {by:g}" * (by > 0)
+        measured = where + _relation(a[entry], ">", b[entry], passed) + f" + {by:g}" * (by > 0)
         self._judge("", passed, measured, demanded, True, as_printed, room=(excess - limit,))
 
     def fails(self, condition, *, as_printed: bool = False):
-        """The condition, one truth value, is false."""
+        """Control: a condition is false.
+
+        Parameters
+        ----------
+        condition : bool
+            One truth value.
+        as_printed : bool, optional
+            Whether the row is the counterexample to a certain erratum; False by default.
+        """
         truth, self.level = _truth(condition), "whole"
         self._judge("", not truth, str(truth).lower(), "false", True, as_printed)
 
     # -----------------------------------------------------------------------------------------
 
     def _pair(self, one, other, ordered: bool = False) -> tuple[np.ndarray, np.ndarray, str]:
-        """`pair`, and the level of what is compared."""
-        a, b, reason = pair(one, other, ordered)
+        """`_sides`, and the level of what is compared."""
+        a, b, reason = _sides(one, other, ordered)
         self.level, self.scope = _evidence(a, b)
         return a, b, reason
 
@@ -297,7 +424,7 @@ class Row(Proofs):
         return "✗" if self.verdict.control else "✓"
 
 
-def tolerance(tol) -> float:
+def _tolerance(tol) -> float:
     """The tolerance; ValueError if it is negative or larger than any check may have."""
     if not 0 <= tol <= LARGEST_TOLERANCE:
         raise ValueError(
@@ -306,22 +433,22 @@ def tolerance(tol) -> float:
     return tol
 
 
-def nearness(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+def _nearness(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """How near equality: the smaller of |a| and |b| over the larger; 0 if signs differ or one is 0.
 
-    >>> nearness(np.array([17.0, -2, -1, 0]), np.array([20.0, -1, 1, 0])).tolist()
+    >>> _nearness(np.array([17.0, -2, -1, 0]), np.array([20.0, -1, 1, 0])).tolist()
     [0.85, 0.5, 0.0, 0.0]
     """
     sizes = np.abs(a), np.abs(b)
     return np.where((a > 0) == (b > 0), _share(np.minimum(*sizes), np.maximum(*sizes)), 0)
 
 
-def percent(share, demanded=1.0) -> str:
+def _percent(share, demanded=1.0) -> str:
     """A share in percent, cut and never rounded up, in as many decimals as what is demanded has.
 
-    >>> percent(0.859), percent(-0.851), percent(0.0219), percent(3e-5)
+    >>> _percent(0.859), _percent(-0.851), _percent(0.0219), _percent(3e-5)
     ('85 %', '-86 %', '2.1 %', '0.003 %')
-    >>> percent(0.9955, 0.999), percent(0.99899, 0.999), percent(0.999, 0.999), percent(0.999)
+    >>> _percent(0.9955, 0.999), _percent(0.99899, 0.999), _percent(0.999, 0.999), _percent(0.999)
     ('99.5 %', '99.8 %', '99.9 %', '99 %')
     """
     known = f"{share:.12g}" if share >= demanded else str(float(share))  # 1 - 1e-16 is 100 %
@@ -375,7 +502,7 @@ def _where(every: bool, a: np.ndarray) -> str:
     return ("each " if every else "somewhere ") * (a.size > 1)
 
 
-def pair(a, b, ordered: bool = False) -> tuple[np.ndarray, np.ndarray, str]:
+def _sides(a, b, ordered: bool = False) -> tuple[np.ndarray, np.ndarray, str]:
     """Both sides as flat arrays of one length, and why they cannot be compared, if so.
 
     Integers, truth values and fractions become Python's own, which know no overflow and no
@@ -417,10 +544,10 @@ def _finite(x: np.ndarray) -> bool:
     )
 
 
-def relation(a, sign: str, b, passed: bool, digits: tuple[int, int] = (3, 3)) -> str:
+def _relation(a, sign: str, b, passed: bool, digits: tuple[int, int] = (3, 3)) -> str:
     """`a sign b` in few digits, or with the opposite sign where that is the case.
 
-    >>> relation(10, "≤", 288031, True), relation(1.0001, ">", 1, True)
+    >>> _relation(10, "≤", 288031, True), _relation(1.0001, ">", 1, True)
     ('10 ≤ 288,031', '1.0001 > 1')
     """
     sign = sign if passed else {"≤": ">", ">": "≤", "≥": "<", "<": "≥"}[sign]

@@ -182,7 +182,7 @@ class Experiment:
         self.not_run = not_run
 
     @property
-    def path(self) -> Path:  # numpydoc ignore=RT01
+    def path(self) -> Path:
         """Where the run of the paper scale is stored."""
         return RESULTS / f"{self.name}.npz"
 

@@ -58,13 +58,7 @@ class MetaStep(NamedTuple):
 
     @property
     def gap(self):
-        """How much lower f may be at most, relative to the value.
-
-        Returns
-        -------
-        float
-            Relative gap between value and bound, at least 0.
-        """
+        """How much lower f may be at most, relative to the value; at least 0."""
         return max(self.value - self.bound, 0.0) / self.value if self.value else 0.0
 
 

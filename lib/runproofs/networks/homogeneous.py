@@ -52,13 +52,7 @@ class Degree(NamedTuple):
 
     @property
     def found(self) -> float | None:
-        """The degree, or None if there is a witness that there is none.
-
-        Returns
-        -------
-        float or None
-            The exponent p where no witness is against it.
-        """
+        """The degree, or None if there is a witness that there is none."""
         return None if self.witness else self.p
 
 

@@ -81,13 +81,7 @@ class MultilayerNetwork:
 
     @property
     def sizes(self) -> tuple[int, ...]:
-        """Numbers of nodes that dropout may drop: inputs, then each hidden layer.
-
-        Returns
-        -------
-        tuple of int
-            The d numbers.
-        """
+        """Numbers of nodes that dropout may drop, of the inputs and then of each hidden layer."""
         return tuple(W.shape[-1] for W in self.weights)
 
     def __call__(self, x):

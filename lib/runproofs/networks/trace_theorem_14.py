@@ -35,11 +35,8 @@ class Inequality(NamedTuple):
     def ratio(self):
         """Ratio left / right, larger than 1 just where the inequality is violated.
 
-        Returns
-        -------
-        (T, ...) ndarray
-            The ratio. Where right <= 0 there is none to speak of: 0 if the inequality holds up to
-            rounding, infinity if not.
+        Where right <= 0 there is none to speak of: 0 if the inequality holds up to rounding,
+        infinity if not.
         """
         violated = self.left > self.right + 1e-12 * np.maximum(1, np.abs(self.right))
         positive = self.right > 0
