@@ -66,7 +66,7 @@ def reach(text: str, folder: Path) -> dict[str, str]:
         imported = imported | below(runproofs)
         files |= {path for path in BOOK.rglob("*") if not is_stray(path.relative_to(BOOK))}
         files |= set(Path(runproofs.__file__).parent.rglob("*.py"))
-    if code.everything or code.claims_are_computed or "register" in code.names:
+    if code.everything or code.claims_are_computed or code.names & {"register", "registry"}:
         claims = register().keys()
     modules = reached(imported, everything=True)
     declared = {module for name, module in modules.items() if name.startswith(EXPERIMENTS)}

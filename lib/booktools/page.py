@@ -33,7 +33,7 @@ def judged(path, jobs: int) -> list[str]:
     wrong = lint([path])
     failed, seen, cards, summary, cells = in_child(run)
     print("\n".join(seen), flush=True)
-    wrong += failed + breaks.missing([claim for claim, _ in cards])
+    wrong += failed + breaks.missing([claim for claim, _ in cards if claim in register()])
     wrong += [f"{name}: {claim} has {n} rows, more than {ROWS}." for claim, n in cards if n > ROWS]
     for cell in cells:
         count = len(cell.code.splitlines())

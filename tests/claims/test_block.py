@@ -6,7 +6,7 @@ import traceback
 import pytest
 
 from runproofs.claims import block
-from runproofs.claims.block import Check, ClaimFailed, claim
+from runproofs.claims.block import Check, ClaimFailed, claim, example
 from runproofs.claims.breaks import Break
 from runproofs.claims.registry import BOOK, Claim, Erratum
 
@@ -211,6 +211,17 @@ def test_in_the_book_the_card_links_to_ledger_and_errata(monkeypatch):
         (None, False),
     ):
         assert ("errata.html" in Check(entry(erratum=slip))._repr_html_()) == linked
+
+
+def test_an_example_keeps_the_rules_and_its_card_leads_nowhere(monkeypatch):
+    monkeypatch.chdir(BOOK / "ch2_shallow_linear")
+    said = failure(positive, control, on=example("one coin", "exact").claim)
+    assert "its first row is 'computed', and its heading says 'exact'" in said
+    html = leave(positive, control, on=example("one coin", "computed").claim)._repr_html_()
+    assert "<b>Example</b> one coin" in html
+    assert "<a " not in html
+    with pytest.raises(ValueError, match=r"evidence must be one of for-all, .* it was 'certain'"):
+        example("one coin", "certain")
 
 
 def test_where_nothing_catches_it_a_red_card_is_shown_under_its_false_rows(monkeypatch):

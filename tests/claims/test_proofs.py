@@ -81,7 +81,7 @@ def test_a_card_must_have_the_level_that_the_register_promises_in_its_first_row(
     exact = card(THIRD, 0.5)
     assert str(exact).splitlines()[0].endswith(" (exact)")
     assert '<span class="level">exact</span></p>' in exact._repr_html_()
-    with pytest.raises(ClaimFailed, match="first row is 'computed', and the register says 'exact'"):
+    with pytest.raises(ClaimFailed, match="first row is 'computed', and its heading says 'exact'"):
         card(0.5, THIRD)
 
 

@@ -125,7 +125,7 @@ class Check:
                 yield f"{row.text!r} says {word[0]!r}, and its evidence is {row.level!r}"
         promised, positive = self.claim.evidence, self._groups()[0]
         if promised and positive and positive[0].level != promised:
-            yield f"its first row is {positive[0].level!r}, and the register says {promised!r}"
+            yield f"its first row is {positive[0].level!r}, and its heading says {promised!r}"
 
     def wrong(self) -> list[str]:
         """A sentence on each row that failed; where none did, why the others are not enough."""
@@ -169,7 +169,7 @@ class Check:
     def _repr_html_(self) -> str:
         entry, back = self.claim, _path_to_back_matter()
         title = f"<b>{_inline(entry.name)}</b> {_inline(entry.title)}"
-        if back:
+        if back and entry.source != "example":
             title = f'<a href="{back}/ledger.html#claim-{entry.slug}">{title}</a>'
             if entry.erratum and entry.erratum.grade != "extraction artifact":
                 href = f"{back}/errata.html#erratum-{entry.slug}"
@@ -224,6 +224,17 @@ def claim(identifier: str, tol: float = 0.0) -> Check:
     if entry.kind == "narrative":
         raise ValueError(f"{identifier!r} is a narrative: told, and not checked by a block.")
     return Check(entry, tol)
+
+
+def example(title: str, evidence: str) -> Check:
+    """A block for a statement that the register does not have; its card leads nowhere.
+
+    evidence: one of LEVELS, that of its first positive row.
+    """
+    if evidence not in LEVELS:
+        raise ValueError(f"evidence must be one of {', '.join(LEVELS)}, but it was {evidence!r}.")
+    name = "example/" + re.sub(r"\W+", "-", title)
+    return Check(Claim(name, "Example", "", "remark", title, None, "", evidence=evidence))
 
 
 def _show(check: Check) -> None:
