@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .proofs import Proofs, _for_all
-from .registry import LEVELS
+from runproofs.claims.proofs import Proofs, _for_all
+from runproofs.claims.registry import LEVELS
 
 LARGEST_TOLERANCE = 0.2
 ROUNDING = 1e-12  # what is nearer is no difference
