@@ -239,11 +239,16 @@ def factors(U, V, *, exact=False):
     return U, V
 
 
-def layers(weights, *, batched=True):
-    """Weights W_1, ..., W_{k+1} (..., d_i, d_{i-1}), k >= 1, of a network, as float64 arrays."""
+def layers(weights, *, batched=True, exact=False):
+    """Weights W_1, ..., W_{k+1} (..., d_i, d_{i-1}), k >= 1, of a network, as float64 arrays.
+
+    exact: as in `_floats`, weights of Fractions stay such, if all of them are.
+    """
     if not isinstance(weights, (list, tuple)) or len(weights) < 2:
         raise ValueError("weights must be a list of at least two matrices, W_1 to W_{k+1}.")
-    weights = [matrix(f"W_{i}", W, batched=batched) for i, W in enumerate(weights, 1)]
+    weights = [matrix(f"W_{i}", W, batched=batched, exact=exact) for i, W in enumerate(weights, 1)]
+    if len({W.dtype for W in weights}) > 1:
+        raise ValueError("weights must all have floats or all have Fractions.")
     for i in range(1, len(weights)):
         columns, rows = weights[i].shape[-1], weights[i - 1].shape[-2]
         if columns != rows:

@@ -167,6 +167,24 @@ def test_masked_maps_are_floats_for_a_fraction_as_well():
     assert (maps.ravel().tolist(), p.tolist()) == ([0, 12], [0.75, 0.25])
 
 
+def test_fractions_stay_exact():
+    net = [Fraction(1, 3) * np.round(4 * W).astype(int) for W in network([4, 3, 2, 2], 6)]
+    theta = Fraction(2, 3)
+    X, lam = np.arange(16).reshape(4, 4) % 5 - Fraction(2), (1 - theta) / theta
+    C, Y = X.T @ X / 4, X[:, :2] + 1
+    masks = deep.objective_by_enumeration(net, X, Y, keep=theta)
+    assert masks == deep.objective(net, Y.T @ X / 4, lam, np.sum(Y**2) / 4, C)
+    R, whitened = deep.regularizer(net, lam, C), [net[0] @ X.T / 2, *net[1:]]
+    for parts in (deep.subregularizers, deep.subregularizers_over_pivots):
+        assert R == deep.regularizer(whitened, lam) == parts(whitened) @ [lam, lam**2]
+    maps, p = deep.masked_maps(net, keep=theta)
+    assert (np.tensordot(p, maps, 1) == deep.network_map(net)).all()
+    with pytest.raises(ValueError, match="C must be positive semidefinite"):
+        deep.regularizer(net, lam, -C)
+    with pytest.raises(ValueError, match="all have floats or all have Fractions"):
+        deep.network_map([*net[:-1], np.ones((2, 2))])
+
+
 @pytest.mark.parametrize(
     ("call", "times"),
     [

@@ -3,13 +3,17 @@
 After layer j, h_j is the vector of activations and ``S_j = E h_j h_j^T`` over inputs and masks. A
 mask divided by theta has mean 1 and variance lam, so that
 ``S_{j+1} = W (S_j + lam diag S_j) W^T``.
+Of arrays of Fractions all but `gradient` and `pivot_products` are exact, where all arguments are
+such; `subregularizers` and `subregularizers_over_pivots` then without C, which has no exact root.
 """
 
+from fractions import Fraction
 from itertools import accumulate, combinations, pairwise, product
 
 import numpy as np
 
 from runproofs import _arguments as arguments
+from runproofs.exact import is_positive_semidefinite
 from runproofs.linalg import psd_sqrt
 from runproofs.masks import all_masks
 
@@ -42,7 +46,7 @@ def network_map(weights):
     >>> network_map([[[1, 2], [0, 1]], [[3, 4]]]).tolist()
     [[3.0, 10.0]]
     """
-    return _product(arguments.layers(weights))
+    return _product(arguments.layers(weights, exact=True))
 
 
 def random_network(sizes, rng, *batch):
@@ -110,7 +114,7 @@ def objective(weights, Cyx, lam, Ey2, C=None):
     """
     weights, C = _network(weights, C)
     Cyx = _cross_moment(Cyx, weights)
-    Ey2 = arguments.number("Ey2", Ey2, least=0)
+    Ey2 = arguments.number("Ey2", Ey2, exact=C.dtype == object, least=0)
     M = _product(weights)
     risk = Ey2 + (M * (M @ C - 2 * Cyx)).sum((-2, -1))
     return risk + _regularizer(weights, _rates(lam, weights), C)
@@ -139,7 +143,7 @@ def gradient(weights, Cyx, lam, C=None):
     -----
     Cost: ``O(k d^3)`` a network.
     """
-    weights, C = _network(weights, C)
+    weights, C = _network(weights, C, exact=False)
     Cyx = _cross_moment(Cyx, weights)
     lam = _rates(lam, weights, more=False)
     gains = [1 + lam * np.eye(d) for d in _widths(weights)]
@@ -200,12 +204,12 @@ def masked_maps(weights, *, keep):
     >>> maps.ravel().tolist(), probabilities.tolist()
     ([0.0, 12.0], [0.75, 0.25])
     """
-    weights = arguments.layers(weights, batched=False)
-    keep = arguments.keep_probability(keep)
+    weights = arguments.layers(weights, batched=False, exact=True)
+    keep = arguments.keep_probability(keep, exact=weights[0].dtype == object)
     n = sum(_widths(weights))
     if n > 20:
         raise ValueError(f"weights must have at most 20 hidden nodes, but they have {n}.")
-    maps, probabilities = weights[0][None], np.ones(1)
+    maps, probabilities = weights[0][None], 1
     for W in weights[1:]:
         b, p = all_masks(W.shape[1], keep=keep)
         maps = ((W * b[:, None, :] / keep)[:, None] @ maps).reshape(-1, len(W), maps.shape[-1])
@@ -245,13 +249,14 @@ def objective_by_enumeration(weights, X, Y, *, keep):
     :claim:`thesis/equation-3.1`
     """
     maps, probabilities = masked_maps(weights, keep=keep)
-    X = arguments.matrix("X", X, columns=maps.shape[2])
-    Y = arguments.matrix("Y", Y, rows=len(X), columns=maps.shape[1])
+    X = arguments.matrix("X", X, columns=maps.shape[2], exact=True)
+    Y = arguments.matrix("Y", Y, rows=len(X), columns=maps.shape[1], exact=True)
     chunk = 1 + 2**15 // Y.size  # as many masks at once as the cache holds
     losses = [
         ((Y - X @ maps[i : i + chunk].mT) ** 2).sum((1, 2)) for i in range(0, len(maps), chunk)
     ]
-    return float(probabilities @ np.concatenate(losses)) / len(X)
+    total = probabilities @ np.concatenate(losses)
+    return (total if isinstance(total, Fraction) else float(total)) / len(X)
 
 
 # ------------------------------------------------------------------------------------ regularizers
@@ -293,9 +298,9 @@ def regularizer(weights, lam, C=None):
 
 
 def _regularizer(weights, lam, C):
-    mean, excess = weights[0] @ C @ weights[0].mT, 0.0
+    mean, excess = weights[0] @ C @ weights[0].mT, 0
     for W in weights[1:]:
-        excess = W @ (excess + lam * np.eye(W.shape[-1]) * (mean + excess)) @ W.mT
+        excess = W @ (excess + lam * np.eye(W.shape[-1], dtype=int) * (mean + excess)) @ W.mT
         mean = W @ mean @ W.mT
     return np.trace(excess, axis1=-2, axis2=-1)
 
@@ -324,13 +329,13 @@ def subregularizers(weights, C=None):
     ----------
     :claim:`thesis/proposition-8`
     """
-    return _subregularizers(_whitened(weights, C))
+    return _subregularizers(_whitened(weights, C, exact=True))
 
 
 def _subregularizers(weights):
     k, d0 = len(weights) - 1, weights[0].shape[-1]
     ends = list(accumulate(_widths(weights), initial=d0))
-    sums = np.zeros((*weights[0].shape[:-2], ends[-1], k + 1))
+    sums = np.zeros((*weights[0].shape[:-2], ends[-1], k + 1), dtype=weights[0].dtype)
     sums[..., :d0, 0] = 1
     products = weights[0]  # of the weights from every node of earlier layers, side by side
     for n, W, new in zip(ends, weights[1:], ends[1:], strict=False):
@@ -404,10 +409,10 @@ def pivot_products(weights, pivots, C=None):
             f"pivots must be increasing layers between 1 and {len(weights) - 1}, "
             f"but they were {pivots}."
         )
-    products = _heads(weights, pivots[0])
+    products = np.sqrt(_heads2(weights, pivots[0]))
     for i, j in pairwise(pivots):
         products = products[..., None] * _product(weights[i:j]).T
-    return products * _tails(weights, pivots[-1])
+    return products * np.sqrt(_tails2(weights, pivots[-1]))
 
 
 def subregularizers_over_pivots(weights, C=None):
@@ -437,33 +442,41 @@ def subregularizers_over_pivots(weights, C=None):
     ----------
     :claim:`thesis/proposition-8`
     """
-    weights = _whitened(weights, C, batched=False)
+    weights = _whitened(weights, C, batched=False, exact=True)
     widths = _widths(weights)
-    R = np.zeros(len(widths))
+    R = np.zeros(len(widths), dtype=weights[0].dtype)
     for pivots in pivot_sets(len(widths)):
         for nodes in product(*(range(widths[j - 1]) for j in pivots)):
-            alpha = _heads(weights, pivots[0])[nodes[0]]
-            gamma = _tails(weights, pivots[-1])[nodes[-1]]
-            beta = 1.0
+            alpha2 = _heads2(weights, pivots[0])[nodes[0]]
+            gamma2 = _tails2(weights, pivots[-1])[nodes[-1]]
+            beta = 1
             for (i, a), (j, b) in pairwise(zip(pivots, nodes, strict=True)):
                 beta *= _product(weights[i:j])[b, a]
-            R[len(pivots) - 1] += (alpha * beta * gamma) ** 2
+            R[len(pivots) - 1] += alpha2 * beta**2 * gamma2
     return R
 
 
 # ----------------------------------------------------------------------------------------- helpers
 
 
-def _network(weights, C):
+def _network(weights, C, exact=True):
     """Checked weights and second moment of the inputs, an explicit identity for None."""
-    weights = arguments.layers(weights)
+    weights = arguments.layers(weights, exact=exact)
     d0 = weights[0].shape[-1]
-    return weights, np.eye(d0) if C is None else arguments.positive_semidefinite("C", C, size=d0)
+    if C is None:
+        C = np.eye(d0, dtype=int).astype(weights[0].dtype)
+    elif weights[0].dtype == object:
+        C = arguments.matrix("C", C, rows=d0, columns=d0, exact=True)
+        if not is_positive_semidefinite(C):
+            raise ValueError("C must be positive semidefinite.")
+    else:
+        C = arguments.positive_semidefinite("C", C, size=d0)
+    return weights, C
 
 
-def _whitened(weights, C, batched=True):
+def _whitened(weights, C, batched=True, exact=False):
     """Checked weights, of which the first is W_1 C^{1/2}: the network of inputs C^{-1/2} x."""
-    weights = arguments.layers(weights, batched=batched)
+    weights = arguments.layers(weights, batched=batched, exact=exact and C is None)
     if C is not None:
         weights[0] = weights[0] @ psd_sqrt(arguments.matrix("C", C, rows=weights[0].shape[-1]))
     return weights
@@ -471,7 +484,8 @@ def _whitened(weights, C, batched=True):
 
 def _rates(lam, weights, more=True, **bounds):
     """lam (..., 1, 1), checked to broadcast with the batch axes, with more=True perhaps to more."""
-    lam, batch = arguments.numbers("lam", lam, **(bounds or {"least": 0})), weights[0].shape[:-2]
+    batch, exact = weights[0].shape[:-2], weights[0].dtype == object
+    lam = np.asarray(arguments.numbers("lam", lam, exact=exact, **(bounds or {"least": 0})))
     try:
         fits = lam.size and (np.broadcast_shapes(lam.shape, batch) == batch or more)
     except ValueError:
@@ -486,7 +500,9 @@ def _rates(lam, weights, more=True, **bounds):
 
 def _cross_moment(Cyx, weights):
     rows, columns = weights[-1].shape[-2], weights[0].shape[-1]
-    return arguments.matrix("Cyx", Cyx, rows=rows, columns=columns)
+    return arguments.matrix(
+        "Cyx", Cyx, rows=rows, columns=columns, exact=weights[0].dtype == object
+    )
 
 
 def _widths(weights):
@@ -501,11 +517,11 @@ def _product(weights):
     return result
 
 
-def _heads(weights, j):
-    """alpha_{j,i} for every node i of layer j: norms of the rows of W_{j->1}, C = I."""
-    return np.linalg.norm(_product(weights[:j]), axis=1)
+def _heads2(weights, j):
+    """alpha_{j,i}^2 for every node i of layer j: squared norms of the rows of W_{j->1}, C = I."""
+    return (_product(weights[:j]) ** 2).sum(axis=1)
 
 
-def _tails(weights, j):
-    """gamma_{j,i} for every node i of layer j: norms of the columns of W_{k+1->j+1}."""
-    return np.linalg.norm(_product(weights[j:]), axis=0)
+def _tails2(weights, j):
+    """gamma_{j,i}^2 for every node i of layer j: those of the columns of W_{k+1->j+1}."""
+    return (_product(weights[j:]) ** 2).sum(axis=0)
