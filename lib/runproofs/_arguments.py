@@ -114,10 +114,10 @@ def matrix(name, X, *, square=False, rows=None, columns=None, batched=False, exa
     return X
 
 
-def symmetric(name, C, *, size=None, batched=False, tol=1e-10):
+def symmetric(name, C, *, size=None, batched=False, exact=False, tol=1e-10):
     """C as a symmetric float64 matrix, or a batch; asymmetry up to tol (relative) is rounding."""
     tol = _rounding(C, tol)
-    C = matrix(name, C, square=True, rows=size, batched=batched)
+    C = matrix(name, C, square=True, rows=size, batched=batched, exact=exact)
     if (C.mT == C).all():  # the usual case, several times faster than what follows
         return C
     scale = np.abs(C).max(axis=(-2, -1))

@@ -117,6 +117,23 @@ def is_positive_semidefinite(A) -> bool:
     return factors is not None and bool((factors[1] >= 0).all())
 
 
+def reflections(rows) -> np.ndarray:
+    """The product of the reflections along the rows of a square matrix of fractions.
+
+    It is orthogonal, and a quotient of polynomials of degree 2n of the n^2 entries. Every
+    orthogonal matrix is such a product, but for the sign of one column. Cost: O(n^3) of Fractions.
+
+    >>> reflections([[1, 0], [3, 4]]).astype(float)
+    array([[-0.28,  0.96],
+           [-0.96, -0.28]])
+    """
+    rows = rational("rows", rows)
+    Q = rational("Q", np.eye(len(rows), dtype=int))
+    for v in rows:
+        Q = Q - 2 / (v @ v) * np.outer(Q @ v, v)
+    return Q
+
+
 # Identities --------------------------------------------------------------------------------------
 
 

@@ -1,5 +1,7 @@
 """Linear algebra of the book: norms, shrinkage, prescribed spectra, PSD roots."""
 
+from fractions import Fraction
+
 import numpy as np
 
 from runproofs import _arguments as arguments
@@ -73,7 +75,7 @@ def weighted(lam, R):
     -----
     Nothing is checked.
     """
-    if np.ndim(lam) == 0 and lam:  # the usual case
+    if isinstance(lam, Fraction) or (np.ndim(lam) == 0 and lam):  # what is exact, and the usual
         return lam * R
     with np.errstate(invalid="ignore"):
         return np.where(np.equal(lam, 0), 0.0, lam * R)[()]
@@ -122,8 +124,9 @@ def shrink(X, alpha, rank=None):
 
 def _symmetric_part(M):
     """(M + M^T) / 2 of a square (d, d) matrix; ValueError for any other. Cost: O(d^2)."""
-    M = arguments.matrix("M", M, square=True)
-    return M / 2 + M.T / 2  # halved first, so that the sum cannot overflow
+    M = arguments.matrix("M", M, square=True, exact=True)
+    half = Fraction(1, 2) if M.dtype == object else 0.5
+    return half * M + half * M.T  # halved first, so that the sum cannot overflow
 
 
 def psd_sqrt(C):

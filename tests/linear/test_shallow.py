@@ -72,6 +72,26 @@ def test_objective_is_the_mean_over_masks_and_inputs(M, r, theta, seed):
     assert shallow.objective(U, V, M, lam, C) == pytest.approx(expected, rel=1e-10)
 
 
+def test_fractions_stay_exact():
+    U, M = Fraction(1, 3) * np.arange(6).reshape(3, 2), Fraction(1, 7) * np.arange(9).reshape(3, 3)
+    lam, C = Fraction(2, 5), M + M.T + 9 * np.eye(3, dtype=int)
+    floats = U.astype(float), M.astype(float), 0.4
+    found = [
+        shallow.objective(U, U, M, 0 * lam),
+        shallow.objective(U, U, M, lam, C),
+        shallow.tied_objective(U, M, lam),
+        *shallow.tied_gradient(U, M, lam).ravel(),
+    ]
+    expected = [
+        shallow.objective(floats[0], *floats[:2], 0),
+        shallow.objective(floats[0], *floats, C.astype(float)),
+        shallow.tied_objective(*floats),
+        *shallow.tied_gradient(*floats).ravel(),
+    ]
+    assert all(isinstance(x, Fraction) for x in found)
+    np.testing.assert_allclose(np.array(found, dtype=float), expected, rtol=1e-13)
+
+
 @examples
 @given(matrices(), sizes, seeds)
 def test_path_norm_sums_over_paths(M, r, seed):

@@ -61,7 +61,7 @@ def objective(U, V, M, lam, C=None):
     3.0
     """
     U, V, M, lam = _problem(U, V, M, lam)
-    C = None if C is None else arguments.symmetric("C", C, size=M.shape[1])
+    C = None if C is None else arguments.symmetric("C", C, size=M.shape[1], exact=True)
     return closed_form_objective(U, V, M, lam, C)
 
 
@@ -178,7 +178,7 @@ def regularizer(U, V, lam, C=None):
     36.5
     """
     U, V = arguments.factors(U, V, exact=True)
-    C = None if C is None else arguments.symmetric("C", C, size=V.shape[-2])
+    C = None if C is None else arguments.symmetric("C", C, size=V.shape[-2], exact=True)
     return _regularizer(U, V, arguments.number("lam", lam, exact=U.dtype == object, least=0), C)
 
 
@@ -297,7 +297,7 @@ def tied_objective(U, M, lam):
     ----------
     :claim:`thesis/equation-2.4`
     """
-    return objective(U, U, arguments.matrix("M", M, square=True), lam)
+    return objective(U, U, arguments.matrix("M", M, square=True, exact=True), lam)
 
 
 def tied_gradient(U, M, lam):
