@@ -1,9 +1,25 @@
 """What the cards of the companion on homogeneous networks are checked against."""
 
+from fractions import Fraction
+
 import numpy as np
+from scipy.linalg import hadamard
 from scipy.optimize import minimize
 
 from runproofs.optimize import flatten, unflatten
+
+
+def reflection(*v):
+    """I - 2 v v^T / |v|^2, an orthogonal matrix of Fractions. v: integers, not all 0."""
+    v = np.array(v, dtype=object)
+    return np.eye(len(v), dtype=int) - np.outer(v, v) * Fraction(2, v @ v)
+
+
+def shared_equally(P, roots, Q, r):
+    """Exact factors of P diag(roots^2) Q^T: r columns, a power of 2, whose products are equal."""
+    signs = hadamard(r, dtype=int).astype(object)[: len(roots)]
+    U, V = ((X[:, : len(roots)] * roots) @ signs for X in (P, Q))
+    return U, V * Fraction(1, r)
 
 
 def least_over_patterns(X, y, price, steps):
