@@ -9,16 +9,24 @@ from scipy.optimize import minimize
 from runproofs.optimize import flatten, unflatten
 
 
-def reflection(*v):
-    """I - 2 v v^T / |v|^2, an orthogonal matrix of Fractions. v: integers, not all 0."""
+def reflection(v):
+    """I - 2 v v^T / |v|^2, an orthogonal matrix of Fractions. v: such, or integers, not all 0."""
     v = np.array(v, dtype=object)
-    return np.eye(len(v), dtype=int) - np.outer(v, v) * Fraction(2, v @ v)
+    return np.eye(len(v), dtype=int) - np.outer(v, v) / Fraction(v @ v) * 2
 
 
-def shared_equally(P, roots, Q, r):
-    """Exact factors of P diag(roots^2) Q^T: r columns, a power of 2, whose products are equal."""
+LEFT, RIGHT = reflection([1, 1, 1, 3])[:, :3], reflection([1, 2, 3])
+
+
+def with_values(*sigma):
+    """The 4 x 3 matrix LEFT diag(sigma) RIGHT^T, in Fractions: it has these singular values."""
+    return LEFT * sigma @ RIGHT.T
+
+
+def shared_equally(roots, r):
+    """Exact factors of with_values(roots^2): r columns, a power of 2, with equal products."""
     signs = hadamard(r, dtype=int).astype(object)[: len(roots)]
-    U, V = ((X[:, : len(roots)] * roots) @ signs for X in (P, Q))
+    U, V = ((X[:, : len(roots)] * roots) @ signs for X in (LEFT, RIGHT))
     return U, V * Fraction(1, r)
 
 
