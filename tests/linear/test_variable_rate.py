@@ -5,6 +5,7 @@ from fractions import Fraction as F
 import numpy as np
 import pytest
 
+from runproofs.instances.homogeneous import reflection, shared_equally, with_values
 from runproofs.linear import shallow, variable_rate
 
 
@@ -42,3 +43,14 @@ def test_the_closed_form_agrees():
 def test_bad_arguments_are_named(sigma, r, lam):
     with pytest.raises(ValueError, match=r"^(sigma|every entry of sigma|r|lam) must"):
         variable_rate.optimum_over_supports(sigma, r, lam)
+
+
+@pytest.mark.parametrize(("roots", "r"), [((2, 1), 2), ((3, 2, 1), 8)])
+def test_exact_factors_with_equal_products(roots, r):
+    """They have the product that they say, and n_i^2 = (sum of the singular values / r)^2."""
+    U, V = shared_equally(roots, r)
+    sigma = np.zeros(3, dtype=int)
+    sigma[: len(roots)] = np.square(roots)
+    assert (with_values(*sigma) == U @ V.T).all()
+    assert ((U**2).sum(0) * (V**2).sum(0) == F(int(sigma.sum()), r) ** 2).all()
+    assert (reflection([1, 2, 3]) @ reflection([1, 2, 3]) == np.eye(3, dtype=int)).all()

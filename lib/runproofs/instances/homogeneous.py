@@ -1,9 +1,33 @@
 """What the cards of the companion on homogeneous networks are checked against."""
 
+from fractions import Fraction
+
 import numpy as np
+from scipy.linalg import hadamard
 from scipy.optimize import minimize
 
 from runproofs.optimize import flatten, unflatten
+
+
+def reflection(v):
+    """I - 2 v v^T / |v|^2, an orthogonal matrix of Fractions. v: such, or integers, not all 0."""
+    v = np.array(v, dtype=object)
+    return np.eye(len(v), dtype=int) - np.outer(v, v) / Fraction(v @ v) * 2
+
+
+LEFT, RIGHT = reflection([1, 1, 1, 3])[:, :3], reflection([1, 2, 3])
+
+
+def with_values(*sigma):
+    """The 4 x 3 matrix LEFT diag(sigma) RIGHT^T, in Fractions: it has these singular values."""
+    return LEFT * sigma @ RIGHT.T
+
+
+def shared_equally(roots, r):
+    """Exact factors of with_values(roots^2): r columns, a power of 2, with equal products."""
+    signs = hadamard(r, dtype=int).astype(object)[: len(roots)]
+    U, V = ((X[:, : len(roots)] * roots) @ signs for X in (LEFT, RIGHT))
+    return U, V * Fraction(1, r)
 
 
 def least_over_patterns(X, y, price, steps):
