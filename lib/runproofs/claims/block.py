@@ -229,7 +229,17 @@ def claim(identifier: str, tol: float = 0.0) -> Check:
 def example(title: str, evidence: str) -> Check:
     """A block for a statement that the register does not have; its card leads nowhere.
 
-    evidence: one of LEVELS, that of its first positive row.
+    Parameters
+    ----------
+    title : str
+        Title of the card.
+    evidence : str
+        Level of its first positive row, one of `LEVELS`.
+
+    Returns
+    -------
+    Check
+        To be used in a `with` statement.
     """
     if evidence not in LEVELS:
         raise ValueError(f"evidence must be one of {', '.join(LEVELS)}, but it was {evidence!r}.")
