@@ -152,9 +152,12 @@ def _check_definite(name, values):
         )
 
 
-def vector(name, x, *, size=None, **bounds):
-    """x as a one-dimensional, non-empty float64 array, of that size, with entries within bounds."""
-    x = _floats(name, x, "a vector")
+def vector(name, x, *, size=None, exact=False, **bounds):
+    """x as a one-dimensional, non-empty float64 array, of that size, with entries within bounds.
+
+    exact: as in `_floats`, a vector of Fractions stays one.
+    """
+    x = _floats(name, x, "a vector", exact=exact)
     if x.ndim != 1 or x.size == 0:
         raise ValueError(f"{name} must be a non-empty vector, but its shape is {x.shape}.")
     if size not in (None, x.size):
@@ -229,9 +232,10 @@ def keep_probability(keep, *, exact=False):
     return keep if exact else float(keep)
 
 
-def drop_probability(drop):
-    """drop as a float in [0, 1)."""
-    return number("drop", drop, wanted="a probability in [0, 1)", least=0, below=1)
+def drop_probability(drop, *, exact=False):
+    """drop as a float in [0, 1); exact as in `numbers`."""
+    wanted = "a probability in [0, 1)"
+    return number("drop", drop, exact=exact, wanted=wanted, least=0, below=1)
 
 
 def rational(name, x):
