@@ -21,13 +21,13 @@ BOUNDS = {
 def numbers(name, x, *, batch=None, exact=False, wanted=None, **bounds):
     """x as a float64 array with entries within the bounds.
 
-    batch: its shape, if it is no number; any shape if None. exact: a Fraction is let in, and stays
-    one. wanted: what the sentence asks for, the bounds in words if None. NaN is refused, and so is
+    batch: its shape, if it is no number; any shape if None. exact: Fractions are let in, and stay
+    such. wanted: what the sentence asks for, the bounds in words if None. NaN is refused, and so is
     infinity, unless it is `most`.
     """
     wanted = wanted or _in_words(bounds) or "a number or an array of numbers"
     if not (exact and isinstance(x, Fraction)):
-        x = _floats(name, x, wanted, infinite=bounds.get("most") == np.inf)
+        x = _floats(name, x, wanted, infinite=bounds.get("most") == np.inf, exact=exact)
     if batch is not None and x.shape not in ((), tuple(batch)):
         raise ValueError(
             f"{name} must be a number or have shape {tuple(batch)}, but its shape is {x.shape}."
@@ -166,9 +166,9 @@ def vector(name, x, *, size=None, exact=False, **bounds):
     return x
 
 
-def probabilities(name, x, n):
-    """x as n entries that are at least 0 and have the sum 1, to 1e-9."""
-    x = vector(name, x, least=0)
+def probabilities(name, x, n, *, exact=False):
+    """x as n entries that are at least 0 and have the sum 1, to 1e-9; exact as in `_floats`."""
+    x = vector(name, x, exact=exact, least=0)
     if len(x) != n or abs(x.sum() - 1) > 1e-9:
         raise ValueError(
             f"{name} must be {n} probabilities of sum 1, but it has {len(x)} entries "
@@ -274,9 +274,9 @@ def generator(rng):
         ) from None
 
 
-def points(name, x, d, *, axes=None):
-    """x (..., d) as float64; with axes, their number."""
-    x = _floats(name, x, "a point or an array of points")
+def points(name, x, d, *, axes=None, exact=False):
+    """x (..., d) as float64; with axes, their number; exact as in `_floats`."""
+    x = _floats(name, x, "a point or an array of points", exact=exact)
     if x.ndim < 1 or x.shape[-1] != d or (axes is not None and x.ndim != axes):
         wanted = f"{axes} axes, the last" if axes is not None else "a last axis"
         raise ValueError(f"{name} must have {wanted} of length {d}, but its shape is {x.shape}.")

@@ -317,8 +317,7 @@ def _terms(U, V, A, weights):
     if weights is None:
         one = Fraction(1) if U.dtype == object else 1
         weights = np.full(len(A), one / len(A))
-    else:
-        weights = arguments.probabilities("weights", weights, len(A))
+    weights = arguments.probabilities("weights", weights, len(A), exact=U.dtype == object)
     return (A @ V[..., None, :, :] * U[..., None, :, :]).sum(-2), weights
 
 

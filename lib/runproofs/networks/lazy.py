@@ -287,7 +287,9 @@ def linearization(network, U, x, mask=1):
     5.0
     """
     m, d = network.W.shape[-2:]
-    U, x = arguments.matrix("U", U, rows=m, columns=d, batched=True), arguments.points("x", x, d)
+    exact = network.W.dtype == object
+    U = arguments.matrix("U", U, rows=m, columns=d, batched=True, exact=exact)
+    x = arguments.points("x", x, d, exact=exact)
     active = preactivations(network, x) > 0
     values = (U @ x[..., None])[..., 0]
     return (network.a * mask * active * values).sum(-1)
