@@ -41,13 +41,13 @@ def _masked(x):
 def numbers(name, x, *, batch=None, exact=False, wanted=None, **bounds):
     """x as a float64 array with entries within the bounds.
 
-    batch: its shape, if it is no number; any shape if None. exact: a Fraction is let in, and stays
-    one. wanted: what the sentence asks for, the bounds in words if None. NaN is refused, and so is
+    batch: its shape, if it is no number; any shape if None. exact: Fractions are let in, and stay
+    such. wanted: what the sentence asks for, the bounds in words if None. NaN is refused, and so is
     infinity, unless it is `most`.
     """
     wanted = wanted or _in_words(bounds) or "a number or an array of numbers"
     if not (exact and isinstance(x, Fraction)):
-        x = _floats(name, x, wanted, infinite=bounds.get("most") == np.inf)
+        x = _floats(name, x, wanted, infinite=bounds.get("most") == np.inf, exact=exact)
     if batch is not None and x.shape not in ((), tuple(batch)):
         raise ValueError(
             f"{name} must be a number or have shape {tuple(batch)}, but its shape is {x.shape}."
@@ -174,9 +174,12 @@ def _check_definite(name, values):
         )
 
 
-def vector(name, x, *, size=None, **bounds):
-    """x as a one-dimensional, non-empty float64 array, of that size, with entries within bounds."""
-    x = _floats(name, x, "a vector")
+def vector(name, x, *, size=None, exact=False, **bounds):
+    """x as a one-dimensional, non-empty float64 array, of that size, with entries within bounds.
+
+    exact: as in `_floats`, a vector of Fractions stays one.
+    """
+    x = _floats(name, x, "a vector", exact=exact)
     if x.ndim != 1 or x.size == 0:
         raise ValueError(f"{name} must be a non-empty vector, but its shape is {x.shape}.")
     if size not in (None, x.size):
@@ -215,9 +218,9 @@ def zeros_and_ones(name, x, size, *, one=False):
     return x
 
 
-def probabilities(name, x, n):
-    """x as n entries that are at least 0 and have the sum 1, to 1e-9."""
-    tol, x = _rounding(x, 1e-9), vector(name, x, least=0)
+def probabilities(name, x, n, *, exact=False):
+    """x as n entries that are at least 0 and have the sum 1, to 1e-9; exact as in `_floats`."""
+    tol, x = _rounding(x, 1e-9), vector(name, x, exact=exact, least=0)
     if len(x) != n or abs(x.sum() - 1) > tol:
         raise ValueError(
             f"{name} must be {n} probabilities of sum 1, but it has {len(x)} entries "
@@ -286,9 +289,10 @@ def keep_probability(keep, *, exact=False):
     return keep if exact else float(keep)
 
 
-def drop_probability(drop):
-    """drop as a float in [0, 1)."""
-    return number("drop", drop, wanted="a probability in [0, 1)", least=0, below=1)
+def drop_probability(drop, *, exact=False):
+    """drop as a float in [0, 1); exact as in `numbers`."""
+    wanted = "a probability in [0, 1)"
+    return number("drop", drop, exact=exact, wanted=wanted, least=0, below=1)
 
 
 def choice(name, value, options, also=""):
@@ -335,9 +339,9 @@ def generator(rng):
         ) from None
 
 
-def points(name, x, d, *, axes=None):
-    """x (..., d) as float64; with axes, their number."""
-    x = _floats(name, x, "a point or an array of points")
+def points(name, x, d, *, axes=None, exact=False):
+    """x (..., d) as float64; with axes, their number; exact as in `_floats`."""
+    x = _floats(name, x, "a point or an array of points", exact=exact)
     if x.ndim < 1 or x.shape[-1] != d or (axes is not None and x.ndim != axes):
         wanted = f"{axes} axes, the last" if axes is not None else "a last axis"
         raise ValueError(f"{name} must have {wanted} of length {d}, but its shape is {x.shape}.")

@@ -1,5 +1,6 @@
 """Completion: objectives from triples, exact alternating steps, the complexity by enumeration."""
 
+from fractions import Fraction
 from itertools import product
 
 import numpy as np
@@ -21,6 +22,13 @@ from runproofs.linear.completion import (
 from runproofs.masks import expectation
 
 seeds = st.integers(0, 2**32 - 1)
+
+
+def test_fractions_stay_exact():
+    one = np.array([[Fraction(1)]])
+    value = objective(one, one, ([0], [0], one[0] / 3), Fraction(1, 2))  # (1/3 - 1)^2 + 1/2
+    assert isinstance(value, Fraction)
+    assert value == Fraction(17, 18)
 
 
 def problem(seed, n=40, d2=7, d0=5, d1=3, scale=1.0):

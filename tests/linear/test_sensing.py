@@ -1,5 +1,7 @@
 """Matrix sensing: formulas against enumeration, prices against a search that knows no theory."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 
@@ -18,6 +20,16 @@ def problem(seed, d2=3, d0=4, rank=2):
     rng = np.random.default_rng(seed)
     M = with_spectrum(d2, d0, rng.uniform(0.5, 2, rank), rng)
     return rng, M, rng.dirichlet(np.ones(d2)), rng.dirichlet(np.ones(d0))
+
+
+def test_fractions_stay_exact():
+    one, third = np.array([[Fraction(1)]]), np.array([Fraction(1, 3)])
+    value = sensing.objective(one, one, [one], third, Fraction(1, 2))  # (1/3 - 1)^2 + 1/2
+    assert (value, sensing.regularizer(one, one, [one, one / 3])) == (
+        Fraction(17, 18),
+        Fraction(5, 9),
+    )
+    assert all(isinstance(x, Fraction) for x in (value, sensing.regularizer(one, one, [one])))
 
 
 @pytest.mark.parametrize("seed", range(3))

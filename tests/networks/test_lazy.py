@@ -20,6 +20,13 @@ START = TwoLayerNetwork(
 EXAMPLES = [([1, 0], 1, [1, 1, 0, 0]), ([0, 1], -1, [1, 0, 1, 0])]
 
 
+def test_the_linearization_of_fractions_is_exact():
+    W = np.array([[Fraction(1, 3)], [Fraction(-1)]])
+    value = lazy.linearization(TwoLayerNetwork(W, W[:, 0], 0), 3 * W, W[0])
+    assert isinstance(value, Fraction)
+    assert value == Fraction(1, 9)
+
+
 def test_the_loss_is_in_base_2():
     assert lazy.loss(0) == 1
     assert lazy.negative_derivative(0) == pytest.approx(1 / (2 * LN_2), rel=1e-15)

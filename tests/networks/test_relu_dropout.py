@@ -1,5 +1,6 @@
 """Dropout in two-layer ReLU networks, against listed masks, loops and automatic gradients."""
 
+from fractions import Fraction
 from itertools import product
 
 import numpy as np
@@ -30,6 +31,15 @@ def by_loops(U, V, X, Y, p):
             total += probability * sum((t - f) ** 2 for t, f in zip(y, out, strict=True)) / len(X)
         penalty += sum((u**2).sum() * a**2 for u, a in zip(U.T, active, strict=True)) / len(X)
     return total, penalty
+
+
+def test_fractions_stay_exact():
+    one, third = np.array([[Fraction(1)]]), Fraction(1, 3)
+    value = relu_dropout.objective_by_enumeration(one, one, one, 0 * one, drop=third)
+    norm = relu_dropout.path_norm_squared(one / 3, one)
+    assert (value, norm) == (Fraction(3, 2), Fraction(1, 9))
+    assert isinstance(value, Fraction)
+    assert isinstance(norm, Fraction)
 
 
 @pytest.mark.parametrize("p", [0.0, 0.25, 0.8])

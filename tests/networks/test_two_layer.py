@@ -1,6 +1,7 @@
 """Two-layer networks and their gradients: each against torch's autograd or a closed form."""
 
 from dataclasses import FrozenInstanceError
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -18,6 +19,19 @@ seeds, slopes = st.integers(0, 2**32 - 1), st.floats(0, 1)
 
 
 # ---------------------------------------------------------------- the network
+
+
+def test_fractions_stay_exact():
+    W = np.array([[Fraction(1), Fraction(2)], [Fraction(-3), Fraction(1, 2)]])
+    net, x = TwoLayerNetwork(W, W[0] / 3, 0), W[1]
+    hidden = W @ x
+    values = np.array([net(x), net[[0, 1]](x), two_layer.margin(net, x, -1)])
+    expected = [hidden[1] * Fraction(2, 3)] * 2 + [-hidden[1] * Fraction(2, 3)]
+    assert hidden[0] < 0 < hidden[1]
+    np.testing.assert_array_equal(values, expected)
+    gradient = two_layer.weight_gradient(net, x, 1)
+    np.testing.assert_array_equal(gradient, [0 * x, Fraction(2, 3) * x])
+    assert all(isinstance(entry, Fraction) for entry in (*values, *gradient.flat))
 
 
 @given(seeds)

@@ -11,8 +11,11 @@ If the pair (r, c) is drawn with probability p(r) q(c), the law, then ``R = E R^
 regularizer that Theorem 11 bounds::
 
     R    = sum_k (sum_r p(r) U[r, k]^2) (sum_c q(c) V[c, k]^2).
+
+Of Fractions, the objective with ``R^`` is exact.
 """
 
+from fractions import Fraction
 from typing import NamedTuple
 
 import numpy as np
@@ -172,11 +175,12 @@ def objective(U, V, ratings, lam, law=None):
     ----------
     :claim:`thesis/equation-4.6`
     """
-    U, V, r, c, y = _problem(U, V, ratings)
-    lam = arguments.number("lam", lam, least=0)
+    U, V, r, c, y = _problem(U, V, ratings, exact=True)
+    lam = arguments.number("lam", lam, exact=U.dtype == object, least=0)
     law = None if law is None else _law(law, len(U), len(V))
     penalty = _empirical(U, V, r, c) if law is None else _expected(U, V, law)
-    return _loss(U, V, r, c, y) + float(weighted(lam, penalty))
+    penalty = weighted(lam, penalty)
+    return _loss(U, V, r, c, y) + (penalty if U.dtype == object else float(penalty))
 
 
 def frequencies(ratings, shape):
@@ -400,11 +404,11 @@ def trace_norm_complexity(p, q, n):
 
 def _loss(U, V, r, c, y):
     error = y - np.einsum("ik,ik->i", U[r], V[c])
-    return float(error @ error / len(y))
+    return _number(error @ error / len(y))
 
 
 def _empirical(U, V, r, c):
-    return float(np.einsum("ik,ik->", (U * U)[r], (V * V)[c]) / len(r))
+    return _number(np.einsum("ik,ik->", (U * U)[r], (V * V)[c]) / len(r))
 
 
 def _expected(U, V, law):
@@ -412,17 +416,21 @@ def _expected(U, V, law):
     return float((p @ (U * U)) @ (q @ (V * V)))
 
 
-def _problem(U, V, ratings):
-    U, V = arguments.factors(arguments.matrix("U", U), arguments.matrix("V", V))
-    return U, V, *_triples(ratings, len(U), len(V))
+def _number(x):
+    return x if isinstance(x, Fraction) else float(x)
 
 
-def _triples(ratings, d2, d0):
+def _problem(U, V, ratings, exact=False):
+    U, V = (arguments.matrix(name, X, exact=exact) for name, X in (("U", U), ("V", V)))
+    return *arguments.factors(U, V, exact=exact), *_triples(ratings, len(U), len(V), exact)
+
+
+def _triples(ratings, d2, d0, exact=False):
     try:
         r, c, y = ratings
     except (TypeError, ValueError):
         raise ValueError("ratings must be three arrays: rows, columns and values.") from None
-    y = arguments.vector("The values of the ratings", y)
+    y = arguments.vector("The values of the ratings", y, exact=exact)
     r = arguments.integers("The rows of the ratings", r, size=len(y), below=d2)
     return r, arguments.integers("The columns of the ratings", c, size=len(y), below=d0), y
 

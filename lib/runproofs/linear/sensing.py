@@ -7,8 +7,11 @@ measurement A (d2, d0). Dropout, of columns at the rate 1 - theta, adds
     R(U, V) = E_A sum_k (u_k^T A v_k)^2.
 
 Product weights p (d2,) and q (d0,): cell (i, j) is sampled with probability p_i q_j. Weights 1 are
-the case ``E vec A vec A^T = I``, of Gaussian measurements.
+the case ``E vec A vec A^T = I``, of Gaussian measurements. Of arrays of Fractions, objective and
+regularizer are exact.
 """
+
+from fractions import Fraction
 
 import numpy as np
 
@@ -55,7 +58,9 @@ def objective(U, V, A, y, lam, weights=None):
     22.0
     """
     terms, weights = _terms(U, V, A, weights)
-    y, lam = arguments.vector("y", y, size=len(weights)), arguments.number("lam", lam, least=0)
+    exact = terms.dtype == object
+    y = arguments.vector("y", y, size=len(weights), exact=exact)
+    lam = arguments.number("lam", lam, exact=exact, least=0)
     return ((y - terms.sum(-1)) ** 2 + weighted(lam, (terms * terms).sum(-1))) @ weights
 
 
@@ -304,13 +309,15 @@ def _value_and_gradient(U, V, A, y, lam):
 
 def _terms(U, V, A, weights):
     """u_k^T A v_k (..., n, d1), and the probabilities (n,)."""
-    U, V = arguments.factors(U, V)
-    A = arguments.matrix("A", A, rows=U.shape[-2], columns=V.shape[-2], batched=True)
+    U, V = arguments.factors(U, V, exact=True)
+    rows, columns = U.shape[-2], V.shape[-2]
+    A = arguments.matrix("A", A, rows=rows, columns=columns, batched=True, exact=True)
     if A.ndim != 3:
         raise ValueError(f"A must be (n, d2, d0), but its shape is {A.shape}.")
     if weights is None:
-        weights = np.full(len(A), 1 / len(A))
-    weights = arguments.probabilities("weights", weights, len(A))
+        one = Fraction(1) if U.dtype == object else 1
+        weights = np.full(len(A), one / len(A))
+    weights = arguments.probabilities("weights", weights, len(A), exact=U.dtype == object)
     return (A @ V[..., None, :, :] * U[..., None, :, :]).sum(-2), weights
 
 

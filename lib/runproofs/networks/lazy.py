@@ -298,7 +298,9 @@ def linearization(network, U, x, mask=1):
     5.0
     """
     m, d = network.W.shape[-2:]
-    U, x = arguments.matrix("U", U, rows=m, columns=d, batched=True), arguments.points("x", x, d)
+    exact = network.W.dtype == object
+    U = arguments.matrix("U", U, rows=m, columns=d, batched=True, exact=exact)
+    x = arguments.points("x", x, d, exact=exact)
     mask = arguments.zeros_and_ones("mask", mask, m, one=True)
     _agree(
         network=_agree(**_batches(network)), U=U.shape[:-2], x=x.shape[:-1], mask=mask.shape[:-1]

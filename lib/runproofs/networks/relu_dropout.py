@@ -6,9 +6,11 @@ The network, with a column of U and of V for each unit, is::
 
 Here p is the probability to DROP a unit, lambda = p / (1 - p), and a unit that stays is multiplied
 by 1 / (1 - p). The regularizer never contains lambda. A sample is X (n, d0), one example a row,
-with labels Y (n, d2); networks may have leading batch axes.
+with labels Y (n, d2); networks may have leading batch axes. Of Fractions, the enumeration and the
+path norm are exact.
 """
 
+from fractions import Fraction
 from typing import NamedTuple
 
 import numpy as np
@@ -163,10 +165,11 @@ def objective_by_enumeration(U, V, X, Y, *, drop):
     U, V, X, Y = _problem(U, V, X, Y)
     if U.ndim > 2:
         raise ValueError(f"U must be one matrix, but it has {U.ndim} axes.")
-    keep = 1 - arguments.drop_probability(drop)
+    keep = 1 - arguments.drop_probability(drop, exact=U.dtype == object)
     masks, probabilities = all_masks(U.shape[1], keep=keep)
     errors = Y - (masks[:, None] / keep * _activations(V, X)) @ U.T
-    return float(probabilities @ (errors**2).sum(-1).mean(-1))
+    mean = probabilities @ (errors**2).sum(-1).mean(-1)
+    return mean if isinstance(mean, Fraction) else float(mean)
 
 
 # Co-adaptation, and paths ------------------------------------------------------------------------
@@ -230,7 +233,7 @@ def path_norm_squared(U, V):
     >>> float(path_norm_squared([[1, 2]], [[1, 0], [3, 1]]))
     14.0
     """
-    U, V = arguments.factors(U, V)
+    U, V = arguments.factors(U, V, exact=True)
     return ((U**2).sum(-2) * (V**2).sum(-2)).sum(-1)
 
 
@@ -425,7 +428,7 @@ def _activations(V, X):
 
 
 def _problem(U, V, X, Y):
-    """Network and sample as float64 arrays, checked against each other."""
-    U, V = arguments.factors(U, V)
-    X = arguments.matrix("X", X, columns=V.shape[-2])
-    return U, V, X, arguments.matrix("Y", Y, rows=len(X), columns=U.shape[-2])
+    """Network and sample as arrays of floats, or of Fractions, checked against each other."""
+    U, V = arguments.factors(U, V, exact=True)
+    X = arguments.matrix("X", X, columns=V.shape[-2], exact=True)
+    return U, V, X, arguments.matrix("Y", Y, rows=len(X), columns=U.shape[-2], exact=True)

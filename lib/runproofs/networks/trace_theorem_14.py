@@ -146,7 +146,8 @@ def competitor(network, psi):
     >>> float(np.linalg.norm(competitor(start, lambda z: np.sign(z) / 2**0.5)).round(12))
     1.0
     """
-    values = arguments.points("psi(W)", psi(network.W), network.W.shape[-1])
+    exact = network.W.dtype == object
+    values = arguments.points("psi(W)", psi(network.W), network.W.shape[-1], exact=exact)
     if values.shape != network.W.shape:
         raise ValueError(
             f"psi(W) must have the shape of W, {network.W.shape}, but it has {values.shape}."

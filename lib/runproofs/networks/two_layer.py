@@ -5,10 +5,12 @@ The network, and the margin z at a point u, are::
     f_W(x) = a^T sigma(W x),   sigma(p) = max(alpha p, p),   z(u) = y f_W(u),
 
 with W (m, d), a (m,) and labels y = -1, 1. At a kink the slope is alpha, as in PyTorch. All
-functions broadcast: a batch of networks, of points, or of both.
+functions broadcast: a batch of networks, of points, or of both. With W, a and points of
+Fractions, outputs and gradients are exact.
 """
 
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 
@@ -52,18 +54,22 @@ class TwoLayerNetwork:
     alpha: np.ndarray
 
     def __post_init__(self):
-        W = arguments.matrix("W", self.W, batched=True)
+        W = arguments.matrix("W", self.W, batched=True, exact=True)
+        exact = W.dtype == object
+        alpha = arguments.numbers("alpha", self.alpha, exact=exact, least=0, most=1)
+        if exact:  # a float is a fraction
+            alpha = np.vectorize(Fraction, otypes=[object])(alpha)
         for name, value in (
             ("W", W),
-            ("a", arguments.points("a", self.a, W.shape[-2])),
-            ("alpha", arguments.numbers("alpha", self.alpha, least=0, most=1)),
+            ("a", arguments.points("a", self.a, W.shape[-2], exact=exact)),
+            ("alpha", alpha),
         ):
             object.__setattr__(self, name, value)
         _agree(**_batches(self))
 
     def __call__(self, x):
         """Outputs f_W(x), (...), at points x (..., d)."""
-        x = arguments.points("x", x, self.W.shape[-1])
+        x = arguments.points("x", x, self.W.shape[-1], exact=self.W.dtype == object)
         _agree(network=_agree(**_batches(self)), x=x.shape[:-1])
         return output(self, preactivations(self, x))
 
@@ -352,8 +358,11 @@ def _labelled(network, x, y):
 
     Raises ValueError for bad arguments.
     """
-    x = arguments.points("x", x, network.W.shape[-1])
+    exact = network.W.dtype == object
+    x = arguments.points("x", x, network.W.shape[-1], exact=exact)
     y = arguments.signs("y", y)
+    if exact:
+        y = y.astype(int).astype(object)
     _batch_shape(network, x, y)
     return x, y
 
