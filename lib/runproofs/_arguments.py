@@ -270,9 +270,9 @@ def generator(rng):
         ) from None
 
 
-def points(name, x, d, *, axes=None):
-    """x (..., d) as float64; with axes, their number."""
-    x = _floats(name, x, "a point or an array of points")
+def points(name, x, d, *, axes=None, exact=False):
+    """x (..., d) as float64; with axes, their number. exact: as in `_floats`."""
+    x = _floats(name, x, "a point or an array of points", exact=exact)
     if x.ndim < 1 or x.shape[-1] != d or (axes is not None and x.ndim != axes):
         wanted = f"{axes} axes, the last" if axes is not None else "a last axis"
         raise ValueError(f"{name} must have {wanted} of length {d}, but its shape is {x.shape}.")

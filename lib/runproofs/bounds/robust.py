@@ -3,7 +3,8 @@
 `error` is the thesis' epsilon, `eps` the radius of the attack (the thesis' nu), `start` the norm
 ||W_1||_F, and A stands for kappa sqrt(m), or ||a||_2 where a top layer is arbitrary. In formulas
 eta is `step_size`, at most `setting.largest_step`, which is its default; T is the number of
-`rounds`. Bounds are numbers, not rounded up.
+`rounds`. Bounds are numbers, not rounded up; those without roots and logarithms are exact where
+all numbers are Fractions.
 """
 
 from dataclasses import astuple, dataclass
@@ -33,8 +34,8 @@ class Setting:
         for name, value in zip(
             ("R", "gamma", "alpha", "A"), (self.R, self.gamma, self.alpha, self.A), strict=True
         ):
-            arguments.number(name, value, above=0)
-        arguments.number("eps", self.eps, least=0)
+            arguments.number(name, value, exact=True, above=0)
+        arguments.number("eps", self.eps, exact=True, least=0)
         if not self.eps < self.gamma <= self.R or self.alpha > 1:
             raise ValueError(f"eps < gamma <= R and alpha <= 1 are needed, but it was {self}.")
 
@@ -55,8 +56,8 @@ def rounds_lemma_19(setting, error, start, step_size=None):
     setting: a `Setting`. error: larger than 0. start: at least 0. step_size: larger than 0 and at
     most `setting.largest_step`, its default. Raises ValueError for bad arguments.
     """
-    error = arguments.number("error", error, above=0)
-    start = arguments.number("start", start, least=0)
+    error = arguments.number("error", error, exact=True, above=0)
+    start = arguments.number("start", start, exact=True, least=0)
     step_size, c = _step(setting, step_size), setting.correlation
     bonus = start * setting.gamma * setting.alpha * setting.A * error
     return 4 * (1 + bonus) / (step_size * c**2 * error**2)
@@ -71,8 +72,8 @@ def rounds_theorem_16(setting, error, omega):
     >>> round(rounds_theorem_16(Setting(R=1, gamma=0.5, eps=0, alpha=0.8), error=0.1, omega=1), 6)
     41600.0
     """
-    error = arguments.number("error", error, above=0)
-    omega = arguments.number("omega", omega, least=0)
+    error = arguments.number("error", error, exact=True, above=0)
+    omega = arguments.number("omega", omega, exact=True, least=0)
     R, gamma, eps, alpha, A = astuple(setting)
     return (
         64
@@ -148,7 +149,7 @@ def mistakes(setting, start, step_size=None):
     N / error rounds bring the mean robust error of the iterates below the error.
     start, step_size and errors as in `rounds_lemma_19`. Source: beyond the thesis, Theorem 6.I.
     """
-    start = arguments.number("start", start, least=0)
+    start = arguments.number("start", start, exact=True, least=0)
     step_size, c = _step(setting, step_size), setting.correlation
     return (1 + 2 * c * start) / (step_size * c**2)
 

@@ -19,7 +19,8 @@ class TwoLayerNetwork:
     """The network x -> a^T sigma(W x), or a batch of them.
 
     W: (..., m, d). a: (..., m) or (m,). alpha: in [0, 1], a number or a batch; the theorems of
-    Chapter 6 need alpha > 0, and alpha = 0 is the ReLU. Raises ValueError for bad arguments.
+    Chapter 6 need alpha > 0, and alpha = 0 is the ReLU. Arrays of Fractions, and an alpha that is
+    one, stay exact in what is computed from them. Raises ValueError for bad arguments.
     `net[mask]` switches hidden units off. So the network of Chapter 4, u^T sigma(V^T x), is
     TwoLayerNetwork(V.T, u, 0), several outputs being a batch of u, and that of Chapter 5,
     m^{-1/2} a^T B sigma(W x) with the mask b on the diagonal of B, is
@@ -35,18 +36,19 @@ class TwoLayerNetwork:
     alpha: np.ndarray
 
     def __post_init__(self):
-        W = arguments.matrix("W", self.W, batched=True)
+        W = arguments.matrix("W", self.W, batched=True, exact=True)
+        alpha = arguments.numbers("alpha", self.alpha, exact=True, least=0, most=1)
         for name, value in (
             ("W", W),
-            ("a", arguments.points("a", self.a, W.shape[-2])),
-            ("alpha", arguments.numbers("alpha", self.alpha, least=0, most=1)),
+            ("a", arguments.points("a", self.a, W.shape[-2], exact=True)),
+            ("alpha", np.asarray(alpha)),
         ):
             object.__setattr__(self, name, value)
         _agree(**_batches(self))
 
     def __call__(self, x):
         """f_W(x) at x (..., d). Raises ValueError for bad arguments. Cost: O(m d) a point."""
-        x = arguments.points("x", x, self.W.shape[-1])
+        x = arguments.points("x", x, self.W.shape[-1], exact=True)
         _agree(network=_agree(**_batches(self)), x=x.shape[:-1])
         return output(self, preactivations(self, x))
 
@@ -183,8 +185,9 @@ def _labelled(network, x, y):
 
     Raises ValueError for bad arguments.
     """
-    x = arguments.points("x", x, network.W.shape[-1])
+    x = arguments.points("x", x, network.W.shape[-1], exact=True)
     y = arguments.signs("y", y)
+    y = y.astype(int) if x.dtype == object else y
     _batch_shape(network, x, y)
     return x, y
 
