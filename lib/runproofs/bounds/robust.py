@@ -164,4 +164,4 @@ def _step(setting, step_size):
         return largest
     wanted, most = f"a number that is larger than 0 and at most {largest}", largest * (1 + 1e-12)
     # a largest step computed otherwise may round upwards
-    return arguments.number("step_size", step_size, wanted=wanted, above=0, most=most)
+    return arguments.number("step_size", step_size, exact=True, wanted=wanted, above=0, most=most)
