@@ -1,5 +1,6 @@
 """The bounds on training by hand and by solvers."""
 
+from fractions import Fraction
 from math import ceil, inf, log, nan, sqrt
 
 import numpy as np
@@ -21,6 +22,18 @@ def test_setting_by_hand():
         robust.squared_norm_bound(2, 0.5, np.array([0, 7])), [4, 14.5], rtol=1e-15
     )
     assert robust.squared_norm_bound(2, 0.5, 7, 0.6) == pytest.approx(6.1, rel=1e-15)
+
+
+def test_fractions_stay_exact():
+    third, half = Fraction(1, 3), Fraction(1, 2)
+    setting = Setting(Fraction(1), half, third, half, Fraction(2))
+    values = setting.largest_step, robust.rounds_lemma_19(setting, half / 2, third * 3)
+    values += robust.rounds_theorem_16(setting, half / 2, third), robust.mistakes(setting, third)
+    assert all(isinstance(value, Fraction) for value in values)
+    in_floats = Setting(1, 0.5, 1 / 3, 0.5, 2)
+    expected = in_floats.largest_step, robust.rounds_lemma_19(in_floats, 0.25, 1)
+    expected += robust.rounds_theorem_16(in_floats, 0.25, 1 / 3), robust.mistakes(in_floats, 1 / 3)
+    np.testing.assert_allclose([float(value) for value in values], expected, rtol=1e-13)
 
 
 def test_growth_has_its_limits_at_the_ends():

@@ -49,6 +49,20 @@ def test_margin_and_both_gradients_are_those_of_autograd(seed):
     np.testing.assert_allclose(two_layer.weight_gradient(net, x, y), gW.numpy(), atol=1e-12)
 
 
+def test_fractions_stay_exact():
+    third = Fraction(1, 3)
+    net = TwoLayerNetwork(
+        Fraction(1, 6) * np.array([[3, -2], [12, 6]]), third * np.array([3, 9]), third
+    )
+    in_floats = TwoLayerNetwork(net.W.astype(float), [1, 3], 1 / 3)
+    x = Fraction(1, 7) * np.array([[7, 2], [-7, 2]])
+    for function in (two_layer.margin, two_layer.input_gradient, two_layer.weight_gradient):
+        exact = function(net, x, [1, -1])
+        assert all(isinstance(entry, Fraction) for entry in exact.flat)
+        expected = function(in_floats, x.astype(float), [1, -1])
+        np.testing.assert_allclose(exact.astype(float), expected, rtol=1e-14)
+
+
 def test_slope_at_a_kink_is_that_of_autograd():
     net = TwoLayerNetwork([[2.0, 1], [1, -3], [0, 0]], [5.0, -7, 11], 0.3)
     for x in ([-1.0, 2], [3.0, 1], [0.0, 0]):

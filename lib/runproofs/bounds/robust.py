@@ -2,7 +2,8 @@
 
 error is the thesis' epsilon, eps the radius of the attack (the thesis' nu), start the norm
 ``||W_1||_F``, and A stands for ``kappa sqrt(m)``, or ``||a||_2`` where a top layer is arbitrary. In
-formulas eta is step_size and T is the number of rounds. Bounds are numbers, not rounded up.
+formulas eta is step_size and T is the number of rounds. Bounds are numbers, not rounded up; those
+without roots and logarithms are exact where all numbers are Fractions.
 """
 
 from dataclasses import astuple, dataclass
@@ -47,8 +48,8 @@ class Setting:
         for name, value in zip(
             ("R", "gamma", "alpha", "A"), (self.R, self.gamma, self.alpha, self.A), strict=True
         ):
-            arguments.number(name, value, above=0)
-        arguments.number("eps", self.eps, least=0)
+            arguments.number(name, value, exact=True, above=0)
+        arguments.number("eps", self.eps, exact=True, least=0)
         if not self.eps < self.gamma <= self.R or self.alpha > 1:
             raise ValueError(f"eps < gamma <= R and alpha <= 1 are needed, but it was {self}.")
 
@@ -86,8 +87,8 @@ def rounds_lemma_19(setting, error, start, step_size=None):
     ----------
     :claim:`thesis/lemma-19`
     """
-    error = arguments.number("error", error, above=0)
-    start = arguments.number("start", start, least=0)
+    error = arguments.number("error", error, exact=True, above=0)
+    start = arguments.number("start", start, exact=True, least=0)
     step_size, c = _step(setting, step_size), setting.correlation
     bonus = start * setting.gamma * setting.alpha * setting.A * error
     return 4 * (1 + bonus) / (step_size * c**2 * error**2)
@@ -121,8 +122,8 @@ def rounds_theorem_16(setting, error, omega):
     >>> round(rounds_theorem_16(Setting(R=1, gamma=0.5, eps=0, alpha=0.8), error=0.1, omega=1), 6)
     41600.0
     """
-    error = arguments.number("error", error, above=0)
-    omega = arguments.number("omega", omega, least=0)
+    error = arguments.number("error", error, exact=True, above=0)
+    omega = arguments.number("omega", omega, exact=True, least=0)
     R, gamma, eps, alpha, A = astuple(setting)
     return (
         64
@@ -288,7 +289,7 @@ def mistakes(setting, start, step_size=None):
     ----------
     :claim:`beyond/robust-perceptron`
     """
-    start = arguments.number("start", start, least=0)
+    start = arguments.number("start", start, exact=True, least=0)
     step_size, c = _step(setting, step_size), setting.correlation
     return (1 + 2 * c * start) / (step_size * c**2)
 
@@ -303,4 +304,4 @@ def _step(setting, step_size):
         return largest
     wanted, most = f"a number that is larger than 0 and at most {largest}", largest * (1 + 1e-12)
     # a largest step computed otherwise may round upwards
-    return arguments.number("step_size", step_size, wanted=wanted, above=0, most=most)
+    return arguments.number("step_size", step_size, exact=True, wanted=wanted, above=0, most=most)

@@ -1,6 +1,7 @@
 """For the pages of Chapter 6: balls with their worst points, a counterexample to Theorem 16."""
 
-from math import ceil
+from itertools import product
+from math import ceil, prod
 from typing import NamedTuple
 
 import numpy as np
@@ -15,6 +16,16 @@ from runproofs.adversarial.worst_case import worst_case
 from runproofs.bounds.attack_guarantees import beta_threshold
 from runproofs.bounds.robust import Setting, rounds_theorem_16
 from runproofs.networks.two_layer import TwoLayerNetwork, lipschitz, margin, trap
+
+
+def every_sign(*shape):
+    """All arrays of that shape of -1 and 1, along a new first axis, the one of ones first.
+
+    every_sign(m, 1) * W are networks that have x on all 2^m sides of their units, each once. So a
+    polynomial identity at one random W on every side proves it for all W; its degree counts 2^m
+    times, since W is random on one side.
+    """
+    return np.array(list(product((1, -1), repeat=prod(shape)))).reshape(-1, *shape)
 
 
 class SolvedBalls(NamedTuple):
