@@ -28,7 +28,7 @@ PAGE = """# A page
 {claim}`thesis/theorem-6` and {claim}`thesis/theorem-99`
 
 ```{code-cell} ipython3
-with claim("thesis/equation-2.1") as check:
+with claim("thesis/equation-2.1", evidence="computed") as check:
     pass
 with claim("thesis/equation-2.99") as check:
     pass
@@ -38,13 +38,13 @@ with claim("helmbold-long/theorem-5") as check:
 
 ```{code-cell} ipython3
 :tags: [show-check]
-with claim("thesis/equation-2.3") as check:
+with claim("thesis/equation-2.3", evidence="computed") as check:
     pass
 ```
 
 ```{code-cell} ipython3
 try:
-    with claim("thesis/equation-2.3") as check:
+    with claim("thesis/equation-2.3", evidence="computed") as check:
         pass
 except ClaimFailed:
     print("refused")

@@ -4,13 +4,12 @@ import re
 
 from booksite.ledger import demands
 from booksite.statement_index import Card
-from runproofs.claims.block import Check
-from runproofs.claims.registry import register
+from runproofs.claims.block import claim
 
 
 def test_the_demands_stand_in_place_of_what_was_measured():
     """With a reason that has TeX and brackets: it stands in the sentence, where it is typeset."""
-    with Check(register()["thesis/equation-2.1"]) as check:
+    with claim("thesis/equation-2.1", evidence="computed") as check:
         check("the identity").equal(3.0, 3.0, tol=1e-9)
         check("the bound").at_most(
             0.1, 1, tightness=0.1, why_loose="terms in $[-1,1]$, as [4] allows"
@@ -18,7 +17,7 @@ def test_the_demands_stand_in_place_of_what_was_measured():
         check("the wrong bound").exceeds(2, 1)
     html = demands(Card("a/page", check._repr_html_(), check._text(measured=False)))
     shown = re.findall(r'<span class="measured">(.*?)</span></li>', html)
-    computed = '<span class="level">computed:</span> '
+    computed = '<span class="level same">computed:</span> '
     assert shown == [computed + s for s in ("error ≤ 1e-09", "at most, reaching 0.1", "exceeds")]
     assert r"far from equality: terms in \([-1,1]\), as [4] allows" in html
     assert "2 rows hold, 1 must fail" in html

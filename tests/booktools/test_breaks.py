@@ -22,10 +22,10 @@ assert regularizer([[1.0]], [[2.0]], factor) == 12, "an assert outside stops not
 ```
 
 ```{{code-cell}} ipython3
-with claim("thesis/equation-2.1") as check:
+with claim("thesis/equation-2.1", evidence="computed") as check:
     check("finite unless the factor is 4").equal(1 / (4 - factor), 1)
     check("a neighbor").differs(1, 2, by=0.1)
-with claim("thesis/equation-2.3", tol=1e-12) as check:
+with claim("thesis/equation-2.3", evidence="computed", tol=1e-12) as check:
     check("a row").{judged}
     check("a neighbor").differs(1, 2, by=0.1)
 ```

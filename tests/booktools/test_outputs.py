@@ -16,7 +16,7 @@ from booktools.values import EXACT, alike
 CODE = [
     "import time\nprint('three', 'words', time.time_ns(), 'ms')",
     """from runproofs.claims.block import claim
-with claim("thesis/equation-2.1") as check:
+with claim("thesis/equation-2.1", evidence="computed") as check:
     check("it is").equal(0.1 + 0.2, 0.3, tol=1e-12)
     check("it is not").exceeds(0.3, 0.2)""",
     """import matplotlib.pyplot as plt

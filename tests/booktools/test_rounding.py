@@ -17,7 +17,7 @@ assert x.sum() == total
 ```
 
 ```{code-cell} ipython3
-with claim("thesis/preliminaries-network") as check:
+with claim("thesis/preliminaries-network", evidence="computed") as check:
     check("far from its limit").equal(x, 1.0001 * x, tol=1e-3)
     check("near its limit").equal(x.sum() - total, 0, tol=2e-14, scale=1)
     check("a truth value").fails(False)

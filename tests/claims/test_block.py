@@ -52,7 +52,7 @@ def failure(*rows, on=None):
 
 def test_a_good_block_passes_and_prints_its_rows(capsys, monkeypatch):
     monkeypatch.setattr(block, "invitations", lambda identifier: [])
-    with claim(PLAIN, tol=1e-3) as check:
+    with claim(PLAIN, tol=1e-3, evidence="computed") as check:
         control(check)
         positive(check)
         check("nearly").equal(1.0001, 1)
