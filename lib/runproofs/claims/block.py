@@ -193,7 +193,7 @@ class Check:
         return f'<div class="claim-card mathjax_process" {_anchor(entry)}>{"".join(html)}</div>'
 
 
-def claim(identifier: str, tol: float = 0.0) -> Check:
+def claim(identifier: str, tol: float = 0.0, evidence: str = "") -> Check:
     """Block that checks one registered claim; use it in a ``with`` statement.
 
     Parameters
@@ -203,6 +203,8 @@ def claim(identifier: str, tol: float = 0.0) -> Check:
     tol : float, optional
         Tolerance of the rows ``equal`` that name no other, 0 to 0.2; 0 by default, which compares
         exactly.
+    evidence : str, optional
+        Level of a card that shows a claim again, with less than the register promises.
 
     Returns
     -------
@@ -223,7 +225,7 @@ def claim(identifier: str, tol: float = 0.0) -> Check:
     entry = register()[identifier]
     if entry.kind == "narrative":
         raise ValueError(f"{identifier!r} is a narrative: told, and not checked by a block.")
-    return Check(entry, tol)
+    return Check(entry._replace(evidence=evidence or entry.evidence), tol)
 
 
 def example(title: str, evidence: str) -> Check:
