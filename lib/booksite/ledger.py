@@ -143,7 +143,7 @@ def demands(card: Card) -> str:
     body = re.sub(r'<p class="title">.*?</p>', "", card.html, count=1, flags=re.S)
     body = re.sub(r' id="check-[\w-]+"', "", body, count=1)
     body, rows = re.subn(
-        r'(<span class="measured">(?:<span class="level">.*?</span> )?).*?(</span></li>)',
+        r'(<span class="measured">(?:<span class="level[^"]*">.*?</span> )?).*?(</span></li>)',
         lambda cell: f"{cell[1]}{escape(next(asked))}{cell[2]}",
         body,
     )

@@ -167,7 +167,7 @@ def difference(kind: str, one: str, other: str, spread: dict = EXACT) -> str:
     if kind == "image/png":
         apart = distance(*(base64.b64decode(content) for content in (one, other)))
         return f"a picture is {apart:.3f} from the published one" * (apart > DISTANCE)
-    bare = [VARYING.sub("", MEASURED.sub(r"<\g<tag>#>", content)) for content in (one, other)]
+    bare = [VARYING.sub("", MEASURED.sub(r"<\g<tag>#>\g<level>", text)) for text in (one, other)]
     if bare[0] != bare[1]:
         lines = zip(*(text.splitlines() for text in bare), strict=False)
         first = next((pair for pair in lines if pair[0] != pair[1]), ("", "a line more or less"))

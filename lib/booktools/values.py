@@ -11,7 +11,10 @@ from decimal import Decimal
 
 from helpers.stored import TIMES
 
-MEASURED = re.compile(r'<(?P<tag>td|span) class="measured">(?P<value>(?:[^<]|<br>)*)</(?P=tag)>')
+MEASURED = re.compile(  # a row says its evidence before its value
+    r'<(?P<tag>td|span) class="measured">(?P<level><span class="level[^"]*">[^<]*</span> )?'
+    r"(?P<value>(?:[^<]|<br>)*)</(?P=tag)>"
+)
 VARYING = re.compile(  # times, addresses
     r"(?<![\w.])(?:\d+(?:\.\d+)? ?(?:ms|s|µs)\b(?![.^_]|\.e)|0x[0-9a-fA-F]{6,})"
 )

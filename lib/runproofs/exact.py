@@ -118,11 +118,23 @@ def is_positive_semidefinite(A) -> bool:
 
 
 def reflections(rows) -> np.ndarray:
-    """The product of the reflections along the rows of a square matrix of fractions.
+    """The product of the reflections along the rows of a matrix, which is orthogonal.
 
-    It is orthogonal, and a quotient of polynomials of degree 2n of the n^2 entries. Every
-    orthogonal matrix is such a product, but for the sign of one column. Cost: O(n^3) of Fractions.
+    A quotient of polynomials of degree 2n of the n^2 entries. Every orthogonal matrix is such a
+    product, but for the sign of one column.
 
+    Parameters
+    ----------
+    rows : (n, n) array_like
+        Integers or Fractions, no row 0.
+
+    Returns
+    -------
+    (n, n) ndarray
+        Fractions.
+
+    Examples
+    --------
     >>> reflections([[1, 0], [3, 4]]).astype(float)
     array([[-0.28,  0.96],
            [-0.96, -0.28]])

@@ -49,7 +49,7 @@ def test_margin_and_both_gradients_are_those_of_autograd(seed):
     np.testing.assert_allclose(two_layer.weight_gradient(net, x, y), gW.numpy(), atol=1e-12)
 
 
-def test_fractions_stay_exact():
+def test_fractions_stay_exact_in_batches():
     third = Fraction(1, 3)
     net = TwoLayerNetwork(
         Fraction(1, 6) * np.array([[3, -2], [12, 6]]), third * np.array([3, 9]), third
