@@ -88,7 +88,7 @@ def table(app, document: str, chapter: str) -> str:
         word, where, slip = verdict(entry)
         if where:
             word = f'<a href="{address(document, where)}{slip}">{word}</a>'
-        number = f'<a href="{address(document, page)}#{at}">{escape(entry.number)}</a>'
+        number = f'<a href="{address(document, page, at)}">{escape(entry.number)}</a>'
         title = escape(app.env.titles[page].astext())
         rows += (
             f"<tr><td>{number}</td><td>{inline(entry.title)}</td><td>{word}</td>"

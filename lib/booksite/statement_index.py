@@ -59,7 +59,8 @@ def collect(app, doctree):
         if bundle.get("nb_element") == "mime_bundle":
             texts = {part["mime_type"]: part.astext() for part in bundle.children}
             html = texts.get("text/html", "")
-            if slug := re.search(r'ledger\.html#claim-([\w-]+)"', html):
+            slug = re.search(r'ledger\.html#claim-([\w-]+)"', html)
+            if slug and "claim-card" in html:  # and not a table that leads to the ledger
                 cards.append((slug[1], Card(page, html, texts.get("text/plain", ""))))
     app.env.metadata[page]["cards"] = cards
 

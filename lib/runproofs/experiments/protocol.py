@@ -8,10 +8,9 @@ Beside a stored run ``figure-2-3.npz`` lies ``figure-2-3.yml``, with some of the
       here: a teacher of {shape[0]} by {shape[1]}, singular values exp(−{decay} i)
 
 ``source`` is the one place where that fact is typed. ``here`` has no digit of its own: its numbers
-are the settings of the stored run, those in braces. Of a list ``{seed:count}`` is how many there
-are, and ``{times:last}`` the last. A second run of the same source says ``like: figure-2-3`` in
-place of ``of``, and ``here`` only where other words are needed; its "ditto" repeats what the first
-one has.
+are the settings of the stored run, those in braces. There ``seed:count`` is how many a list has,
+and ``times:last`` the last. A second run of the same source says ``like: figure-2-3`` in place of
+``of``, and ``here`` only where other words are needed; its "ditto" repeats what the first one has.
 """
 
 import string
