@@ -17,6 +17,7 @@ from runproofs.exact import (
     points_needed,
     random_point,
     rational,
+    reflections,
     vanishes,
 )
 
@@ -34,6 +35,14 @@ def test_pivots_decide_what_eigenvalues_only_approach():
     assert ldl([[0, 1], [1, 0]]) is None
     with pytest.raises(ValueError, match="symmetric"):
         ldl([[0, 1], [2, 0]])
+
+
+def test_reflections_are_orthogonal_and_one_turns_its_row_around():
+    rows = np.random.default_rng(2).integers(-9, 10, size=(2, 4))
+    Q, one = reflections(rows), reflections(rows[:1])
+    assert (np.eye(4, dtype=int) == Q.T @ Q).all()
+    assert (one @ rows[0] == -rows[0]).all()
+    assert (one @ reflections(rows[1:]) == Q).all()
 
 
 def test_random_points_are_exact_and_fill_their_range():

@@ -120,12 +120,12 @@ def is_positive_semidefinite(A) -> bool:
 def reflections(rows) -> np.ndarray:
     """The product of the reflections along the rows of a matrix, which is orthogonal.
 
-    A quotient of polynomials of degree 2n of the n^2 entries. Every orthogonal matrix is such a
-    product, but for the sign of one column.
+    A quotient of polynomials of degree 2k of the entries. Every orthogonal matrix is such a product
+    of n rows, but for the sign of one column.
 
     Parameters
     ----------
-    rows : (n, n) array_like
+    rows : (k, n) array_like
         Integers or Fractions, no row 0.
 
     Returns
@@ -140,7 +140,7 @@ def reflections(rows) -> np.ndarray:
            [-0.96, -0.28]])
     """
     rows = rational("rows", rows)
-    Q = rational("Q", np.eye(len(rows), dtype=int))
+    Q = rational("Q", np.eye(rows.shape[1], dtype=int))
     for v in rows:
         Q = Q - 2 / (v @ v) * np.outer(Q @ v, v)
     return Q

@@ -5,7 +5,7 @@ from fractions import Fraction as F
 import numpy as np
 import pytest
 
-from runproofs.instances.homogeneous import reflection, shared_equally, with_values
+from runproofs.instances.homogeneous import shared_equally, with_values
 from runproofs.linear import shallow, variable_rate
 
 
@@ -53,4 +53,3 @@ def test_exact_factors_with_equal_products(roots, r):
     sigma[: len(roots)] = np.square(roots)
     assert (with_values(*sigma) == U @ V.T).all()
     assert ((U**2).sum(0) * (V**2).sum(0) == F(int(sigma.sum()), r) ** 2).all()
-    assert (reflection([1, 2, 3]) @ reflection([1, 2, 3]) == np.eye(3, dtype=int)).all()

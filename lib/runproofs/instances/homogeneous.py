@@ -6,16 +6,10 @@ import numpy as np
 from scipy.linalg import hadamard
 from scipy.optimize import minimize
 
+from runproofs.exact import reflections
 from runproofs.optimize import flatten, unflatten
 
-
-def reflection(v):
-    """I - 2 v v^T / |v|^2, an orthogonal matrix of Fractions. v: such, or integers, not all 0."""
-    v = np.array(v, dtype=object)
-    return np.eye(len(v), dtype=int) - np.outer(v, v) / Fraction(v @ v) * 2
-
-
-LEFT, RIGHT = reflection([1, 1, 1, 3])[:, :3], reflection([1, 2, 3])
+LEFT, RIGHT = reflections([[1, 1, 1, 3]])[:, :3], reflections([[1, 2, 3]])
 
 
 def with_values(*sigma):
