@@ -15,9 +15,8 @@ CLAIM = next(
 
 def test_a_claim_is_found_by_its_number_where_it_is_checked(tmp_path):
     """In a book of one page, which has run and has no box for it."""
-    card = {
-        "text/html": f'<div class="claim-card"><a href="back/ledger.html#claim-{CLAIM.slug}">2.1</a></div>'
-    }
+    link = f'<a href="back/ledger.html#claim-{CLAIM.slug}">2.1</a>'
+    card = {"text/html": f'<div class="claim-card">{link}</div>'}
     cell = v4.new_code_cell(f'with claim("{CLAIM.id}"): pass', execution_count=1)
     cell.outputs = [v4.new_output("display_data", data=card)]
     nbformat.write(v4.new_notebook(cells=[v4.new_markdown_cell("# A page"), cell]),
