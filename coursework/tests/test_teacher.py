@@ -139,6 +139,34 @@ def test_all_answers_to_a_question_stand_beside_its_rubric(source):
         assert "cleo" not in page
 
 
+def test_an_answer_is_seen_wherever_it_stands(source):
+    """In the question's own cell, behind its end, as a photo, and as a figure that is no PNG."""
+    svg = {"image/svg+xml": "<svg onload='no()'></svg>", "text/plain": "<Figure>"}
+    shown = [{"output_type": "display_data", "metadata": {}, "data": svg}]
+    notebook = json.loads(
+        cells(
+            f"'{BEGIN}\n\n## 4. Why does the formula hold?\nIn my own words.'",
+            "'![a.jpg](attachment:a.jpg)'",
+            f"'{END}\n\nForgotten above.'",
+            f"'{BEGIN}'",
+            "plot()",
+            f"'{END}'",
+            outputs=shown,
+        )
+    )
+    notebook["cells"][1]["attachments"] = {"a.jpg": {"image/jpeg": "QUJD\n"}}
+    source.notebook.cells[0].source += "\n## 4. Why does the formula hold?"
+    handed = Handed("ada", "ada.ipynb", json.dumps(notebook).encode())
+    (_, proof), (_, figure) = by_hand.pages([handed], source, assign.key(source))
+    for typed in ("<p>In my own words.</p>", "<p>Forgotten above.</p>", "image/jpeg;base64,QUJD"):
+        assert typed in proof
+    assert "<p>## 4. Why" not in proof
+    picture = base64.b64encode(svg["image/svg+xml"].encode()).decode()
+    assert f'src="data:image/svg+xml;base64,{picture}"' in figure
+    assert "onload" not in figure
+    assert "Figure&gt;" not in figure
+
+
 def test_cells_that_are_alike_are_counted():
     given = "def f(a, b):\n    return sum(x * a for x in range(b)) + sum(range(a)) - len([a, b, 1])"
     mine = "def rate(p, n):\n    'Why.'\n    q = 1 - p\n    return [q**k * p**n for k in range(n)]"
