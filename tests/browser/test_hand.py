@@ -429,21 +429,61 @@ def test_keys_move_everything_that_can_be_moved_and_words_say_so(context, home, 
         assert found == []
 
 
-@pytest.mark.parametrize("name", [name for name in PICTURES if name != "masks"])  # it has none
-def test_a_finger_drags(context, home, name):
-    with browse.visit(context, home, PICTURES[name].page) as (page, _):
-        handle = page.locator(".hand-stage .hand-handle .grip").first
-        handle.scroll_into_view_if_needed()
-        before, box = page.evaluate(STATE), handle.bounding_box()
-        x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+def by_touch(page):
+    """Functions that put a finger down, move it and lift it, as a phone reports it."""
+    client = page.context.new_cdp_session(page)
+
+    def send(kind, *points):
+        touched = [{"x": x, "y": y} for x, y in points]
+        client.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": touched})
+
+    return (
+        lambda *point: send("touchStart", point),
+        lambda *point: send("touchMove", point),
+        lambda: send("touchEnd"),
+    )
+
+
+def by_mouse(page):
+    def down(x, y):
         page.mouse.move(x, y)
         page.mouse.down()
-        page.mouse.move(x - 25, y + 18, steps=4)
-        page.mouse.up()
-        page.wait_for_timeout(60)
-        assert page.evaluate(STATE) != before
-        touch = "(grip) => getComputedStyle(grip.parentNode).touchAction"
-        assert handle.evaluate(touch) == "none"
+
+    return down, page.mouse.move, page.mouse.up
+
+
+def dragged(context, address, by, way):
+    """What a picture says after its first handle was dragged along a way, and what went wrong."""
+    with browse.visit(context, *address) as (page, _):
+        page.set_viewport_size(NARROW)
+        handle = page.locator(".hand-stage .hand-handle .grip").first
+        handle.scroll_into_view_if_needed()
+        page.wait_for_timeout(100)
+        page.evaluate("""() => {
+          window.canceled = 0;
+          addEventListener("pointercancel", () => { window.canceled += 1; }, true);
+        }""")
+        down, move, up = by(page)
+        box, start = handle.bounding_box(), page.evaluate("scrollY")
+        x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+        down(x, y)
+        for k in range(1, 7):
+            move(x + way[0] * k / 6, y + way[1] * k / 6)
+        up()
+        page.wait_for_timeout(100)
+        return page.evaluate(STATE), page.evaluate(f"[canceled, scrollY - {start}]")
+
+
+@pytest.mark.parametrize("name", [name for name in PICTURES if name != "masks"])  # it has none
+def test_a_finger_drags_as_a_mouse_does(context, home, name):
+    ends = set()
+    for way in ((60, 0), (-60, 0), (0, 60), (0, -60)):
+        address = home, PICTURES[name].page
+        state, wrong = dragged(context, address, by_touch, way)
+        assert wrong == [0, 0], "the page scrolled under the finger"
+        assert state == dragged(context, address, by_mouse, way)[0]
+        ends.add(state)
+    assert len(ends) > 1, "no way of the finger moves it"
 
 
 SIZES = """() => [...document.querySelectorAll(".hand-stage :is(text, span, button, output)")]

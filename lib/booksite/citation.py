@@ -1,0 +1,71 @@
+"""How to cite the book and each page of it: what CITATION.cff says, as BibTeX and as the tags that
+reference managers read. A book without that file has neither.
+"""
+
+import re
+from functools import cache
+from html import escape, unescape
+from pathlib import Path
+
+import yaml
+from docutils import nodes
+from sphinx.util.docutils import SphinxDirective
+
+
+@cache
+def book(folder: str) -> dict:
+    """What CITATION.cff says; {} where there is none."""
+    path = Path(folder, "CITATION.cff")
+    return yaml.safe_load(path.read_text("utf-8")) if path.exists() else {}
+
+
+def bibtex(config, folder: str, title: str = "", page: str = "", url: str = "") -> str:
+    """The entry of the book, or of a page of it.
+
+    The address is left out where it is not known.
+    """
+    said = book(folder)
+    key = "-".join(re.findall(r"\w+", said["title"].partition(":")[0].lower()))
+    authors = " and ".join(f"{{{author['name']}}}" for author in said["authors"])
+    whole = f"{{{said['title']}}}"
+    fields = {"author": authors, "title": f"{{{title}}}" if title else whole}
+    if title:
+        fields["booktitle"] = whole
+    fields |= {"year": config.copyright.split(",")[0], "edition": f"Version {said['version']}"}
+    fields |= {"url": url} if url else {}
+    lines = "".join(f"  {name} = {{{value}}},\n" for name, value in fields.items())
+    return f"@{'inbook' if title else 'book'}{{{key}{page and f'-{page}'},\n{lines}}}"
+
+
+class Cite(SphinxDirective):
+    """The entry of the book, with the button that copies it."""
+
+    def run(self):
+        entry = bibtex(self.config, self.env.srcdir, url=self.config.html_baseurl)
+        return [nodes.literal_block(entry, entry, language="bibtex")]
+
+
+def below(app, pagename, templatename, context, doctree):
+    """Put the tags into the head of a page and its entry, folded, below its text."""
+    if doctree is None or not book(app.srcdir):
+        return
+    said, url = book(app.srcdir), context.get("pageurl") or ""
+    title = unescape(re.sub(r"<[^>]*>", "", context["title"]))
+    tags = {"title": title, "inbook_title": said["title"]}
+    tags |= {"publication_date": app.config.copyright, "public_url": url}
+    tags = [*tags.items(), *(("author", author["name"]) for author in said["authors"])]
+    context["metatags"] = context.get("metatags", "") + "".join(
+        f'\n<meta name="citation_{name}" content="{escape(value)}" />'
+        for name, value in tags
+        if value
+    )
+    entry = bibtex(app.config, app.srcdir, title, pagename.rpartition("/")[2], url)
+    context["body"] += (
+        '\n<details class="cite"><summary>Cite this page</summary>'
+        f'<div class="highlight"><pre>{escape(entry)}</pre></div></details>\n'
+    )
+
+
+def setup(app):
+    app.add_directive("cite-book", Cite)
+    app.connect("html-page-context", below)
