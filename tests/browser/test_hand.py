@@ -53,11 +53,11 @@ def ranged(rng, least, most, count, log=False):
 
 @cache
 def masked_network():
-    """The network of the first page, as its cell draws it, to two decimals."""
+    """The network of the first page, as its cell draws it, to four decimals."""
     rng = np.random.default_rng(4)
     U, V = rng.normal(size=(4, 10)), rng.normal(size=(4, 10))
     M = U @ V.T + rng.normal(size=(4, 4))
-    return tuple(np.round(array, 2) for array in (U, V, M))
+    return tuple(np.round(array, 4) for array in (U, V, M))
 
 
 def losses_of_masks(position):

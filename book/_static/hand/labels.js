@@ -115,7 +115,7 @@
         const base = at((from + to) / 2), tip = base.map((c, d) => c + 0.45 * found.psi[k][d]);
         pen.arrow(...disc.place(base), ...disc.place(tip), "blue", 6);
       });
-      now.angles.forEach((angle, i) => pen.text(...disc.place(at(angle).map((c) => 0.48 * c)).map((c, d) => c + 5 * d), sign(now.labels[i]), "middle strong"));
+      now.angles.forEach((angle, i) => pen.text(...disc.place(at(angle).map((c) => 0.5 * c)).map((c, d) => c + 5 * d), `${i + 1} ${sign(now.labels[i])}`, "middle strong"));
 
       const left = wide ? size + 56 : 34, top = wide ? 34 : size + 40, h = wide ? size - 90 : 130;
       const chart = pen.panel({ x: left, y: top, w: width - left - 14, h, xs: [0, 5], ys: [0, 0.6], yticks: [0, 0.2, 0.4, 0.6] });

@@ -102,8 +102,9 @@
       if (now.frame < FRAMES) return "Training …";
       const end = path.at(-1).map(Math.abs), [p, q] = end.map((c) => fixed(c * c));
       const where = Math.min(...end) < 0.02 ? (Math.max(...end) < 0.02 ? "it stays at the top" : "one unit is dead, and stays so: a saddle")
-        : now.lam === 0 ? "without dropout the split stays what it was" : Math.abs(end[0] - end[1]) < 0.12 ? "equalized" : "on its way";
-      return `Importance at the end: ${p} and ${q} (best: ${fixed(found.minimum ** 2)} each): ${where}.`;
+        : now.lam === 0 ? "without dropout every split is as good, and it stays what it was" : Math.abs(end[0] - end[1]) < 0.12 ? "equalized" : "on its way";
+      const best = now.lam ? ` (best: ${fixed(found.minimum ** 2)} each)` : "";
+      return `Importance at the end: ${p} and ${q}${best}: ${where}.`;
     };
   };
 

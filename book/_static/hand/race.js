@@ -97,7 +97,8 @@
     stage.slider({ label: "depth d", least: 2, most: 8, steps: 6, get: () => now.d, set: (d) => { now.d = Math.round(d); } });
     stage.slider({ label: "keep p", name: "keep probability p", least: 0.1, most: 0.9, steps: 80, get: () => now.p, set: (p) => { now.p = Math.round(100 * p) / 100; } });
     const from = (n) => (n === null ? "at no width up to a billion" : `from n = ${n} on`);
-    stage.says = () => `At n = ${now.n}: ${found.criteria.map((value, i) => `${NAMES[i]} ${read(value, 3)}`).join(", ")}. `
+    const width = (i) => (i === 2 && found.multiple !== now.n ? ` (of width ${found.multiple}, a multiple of K)` : "");
+    stage.says = () => `At n = ${now.n}: ${found.criteria.map((value, i) => `${NAMES[i]} ${read(value, 3)}${width(i)}`).join(", ")}. `
       + `Without negative weights one loses to the detector ${from(found.wins[0])}, to the first-one network ${from(found.wins[1])}.`;
   };
 

@@ -84,9 +84,10 @@
       return (wide ? 26 : size + 66) + size + 6;
     };
     const turn = (k, angle) => { now.angles[k] = round(angle); now.free = true; };
-    const balance = () => {  // the law of Proposition 2, of mean 0, which needs delta below 1/2
+    const BALANCED = 0.48;  // the law of Proposition 2, of mean 0, needs delta below 1/2
+    const balance = () => {
       now.free = false;
-      now.mass = Math.min(now.mass, 0.48);
+      now.mass = Math.min(now.mass, BALANCED);
       const angle = Math.acos(-now.mass / (1 - now.mass));
       now.angles = [0, angle, -angle];
     };
@@ -99,8 +100,8 @@
       now: () => ({ value: Math.round(now.angles[k] * 360 / TURN), least: -180, most: 180, words: `${read(now.angles[k] * 360 / TURN)} degrees, mass ${fixed(found.masses[k])}` }),
     }));
     stage.slider({
-      label: "mass δ", name: "mass δ of point 1", least: MASS[0], most: MASS[1], steps: 88, get: () => now.mass, 
-      set: (mass) => { now.mass = mass; if (!now.free) balance(); }, words: (mass) => fixed(mass),
+      label: "mass δ", name: "mass δ of point 1", least: MASS[0], most: MASS[1], steps: 88, get: () => now.mass,
+      set: (mass) => { now.mass = mass; now.free ||= mass > BALANCED; if (!now.free) balance(); }, words: (mass) => fixed(mass),
     });
     stage.button("Mean 0", balance);
     stage.says = () => `Retentiveness β = ${fixed(found.beta, 3)}: the neuron that keeps least keeps ${fixed(100 * found.beta, 1)} % of its second moment.`;
