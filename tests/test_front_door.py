@@ -1,7 +1,9 @@
 """`import runproofs as rp`: what it names is there, and most of it without torch."""
 
+import ast
 import json
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -25,6 +27,12 @@ def test_a_name_leads_to_what_the_module_has(name):
 
 def test_the_front_door_is_listed():
     assert {"pgd", "claim", "__version__"} <= set(dir(rp))
+
+
+def test_a_type_checker_sees_the_same_names():
+    stub = ast.parse(Path(rp.__file__).with_suffix(".pyi").read_text("utf-8"))
+    (listed,) = (ast.literal_eval(line.value) for line in stub.body if isinstance(line, ast.Assign))
+    assert listed == list(rp.NAMES)
 
 
 def test_most_names_need_no_torch_and_the_others_say_so():
