@@ -147,7 +147,7 @@ def demands(card: Card) -> str:
         lambda cell: f"{cell[1]}{escape(next(asked))}{cell[2]}",
         body,
     )
-    controls, red, breaks = (body.count(w) for w in ("✗", '<li class="failed">', "Break it"))
+    controls, red, breaks = (body.count(w) for w in ("✗", '<li class="failed">', 'class="break"'))
     holds = rows - controls - red
     parts = {
         f"{red} {'row is' if red == 1 else 'rows are'} red on this build": red,

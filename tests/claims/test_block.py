@@ -2,6 +2,7 @@
 
 import re
 import traceback
+from contextlib import suppress
 
 import pytest
 
@@ -166,6 +167,38 @@ def test_the_card_separates_what_holds_from_what_must_fail(monkeypatch):
         "Break it:", "drop", "x", "&lt; 1", "on this page\n- x",
     ]  # fmt: skip
     assert str(check).splitlines()[-1] == "  break it: drop `x` < 1"
+
+
+def test_of_a_long_card_the_first_rows_are_seen_and_whatever_failed():
+    def folded(n, m, failed=()):
+        def row(k):
+            return lambda check: check(f"row {k}").equal(k, k + (k in failed), tol=0)
+
+        def wrong(k):
+            return lambda check: check(f"variant {k}").differs(k, k + 2, by=0.1)
+
+        make = Check(entry())
+        with suppress(ClaimFailed), make:
+            for judged in (*map(row, range(n)), *map(wrong, range(m))):
+                judged(make)
+        html = make._repr_html_()
+        assert html.count("<li") == n + m
+        return re.findall(r'<details class="more"( open)?><summary>(.*?)</summary>', html)
+
+    assert folded(5, 3) == folded(7, 1) == []
+    assert folded(8, 1) == [("", "and 1 more row")]
+    assert folded(20, 9) == [("", "and 15 more rows"), ("", "and 6 more rows")]
+    assert folded(20, 1, failed=[19]) == [(" open", "and 13 more rows")]
+    assert folded(20, 1, failed=[2]) == [("", "and 13 more rows")]
+
+
+def test_several_ways_to_break_it_stand_under_one_line(monkeypatch):
+    ways = [Break("source/name", "page", f"way {k}", "page", "x", "") for k in range(3)]
+    monkeypatch.setattr(block, "invitations", lambda identifier: ways)
+    html = leave(positive, control, on=entry())._repr_html_()
+    assert html.count("Break it") == 1
+    assert "</em> 3 ways</summary><details" in html
+    assert re.findall("<summary>(way .)</summary>", html) == ["way 0", "way 1", "way 2"]
 
 
 def test_the_card_in_plain_text_shows_nothing_that_was_measured():

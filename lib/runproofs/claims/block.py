@@ -23,10 +23,11 @@ import sys
 from html import escape
 from pathlib import Path
 
-from .breaks import invitations
+from .breaks import Break, invitations
 from .registry import BOOK, LEVELS, SHOWN, Claim, register
 from .rows import Row, _tolerance
 
+SEEN = 8  # rows of a card that are seen before it is unfolded
 PROVING = re.compile(r"\b(certif\w+|exactly)\b", re.I)  # words for rows that are no float's
 
 
@@ -181,15 +182,12 @@ class Check:
         if self.state == "left":
             html += [f'<p class="failed">{_inline(reason)}</p>' for reason in self.wrong()]
         own = LEVELS.get(entry.evidence)  # said once, in the title
-        html.append(_list(positive, "positive", own))
+        false = min(len(controls), max(SEEN - len(positive), 3))
+        html.append(_list(positive, "positive", own, SEEN - false))
         if controls:
             heading = f'<p class="heading">{_must_fail(controls)}</p>'
-            html += [heading, _list(controls, "control", own)]
-        html += [
-            f"<details><summary><em>Break it:</em> {_inline(wrong.sentence)}</summary>"
-            f"<pre>{escape(str(wrong))}</pre></details>"
-            for wrong in invitations(entry.id)
-        ]
+            html += [heading, _list(controls, "control", own, false)]
+        html.append(_breaks(invitations(entry.id)))
         return f'<div class="claim-card mathjax_process" {_anchor(entry)}>{"".join(html)}</div>'
 
 
@@ -263,8 +261,24 @@ def _must_fail(controls: list[Row]) -> str:
     return "must fail" + ", and does" * all(row.verdict.passed for row in controls)
 
 
-def _list(rows: list[Row], kind: str, own: str | None) -> str:
-    """Rows that are read also where there is no style but the browser's, as in a notebook."""
+def _breaks(ways: list[Break]) -> str:
+    """What a reader may break: a line for one way, else a line that unfolds to all."""
+    lead, several = "<em>Break it:</em> ", len(ways) > 1
+    lines = "".join(
+        f'<details class="break"><summary>{lead * (not several)}{_inline(way.sentence)}</summary>'
+        f"<pre>{escape(str(way))}</pre></details>"
+        for way in ways
+    )
+    if not several:
+        return lines
+    return f"<details><summary>{lead}{len(ways)} ways</summary>{lines}</details>"
+
+
+def _list(rows: list[Row], kind: str, own: str | None, seen: int) -> str:
+    """Rows that are read also where there is no style but the browser's, as in a notebook.
+
+    What comes after the rows that are seen is folded, unless it failed.
+    """
 
     def item(row):
         printed, loose, level, measured = "", "", "", "never judged"
@@ -284,7 +298,16 @@ def _list(rows: list[Row], kind: str, own: str | None) -> str:
             f'<span class="measured">{level}{measured}</span></li>'
         )
 
-    return f'<ul class="{kind}">{"".join(map(item, rows))}</ul>'
+    first, rest = (
+        f'<ul class="{kind}">{"".join(map(item, part))}</ul>' if part else ""
+        for part in (rows[:seen], rows[seen:])
+    )
+    if not rest:
+        return first
+    unfolded = " open" * any(row.mark() == "!" for row in rows[seen:])
+    more = len(rows) - seen
+    summary = f"<summary>and {more} more row{'s' * (more > 1)}</summary>"
+    return f'{first}<details class="more"{unfolded}>{summary}{rest}</details>'
 
 
 def _inline(text: str) -> str:
