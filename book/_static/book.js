@@ -72,9 +72,9 @@ for (const event of ["pointerover", "pointerdown", "focusin"]) {
   });
 }
 
-// On paper nothing unfolds: proofs, solutions, errata and entries of the ledger stand open.
+// On paper nothing unfolds: proofs, solutions, errata, entries of the ledger and all rows stand open.
 addEventListener("beforeprint", () => {
-  for (const fold of document.querySelectorAll("details:is(.sd-dropdown, .erratum, .reason, .claims, .claim-entry, :has(> .protocol)):not([open])")) {
+  for (const fold of document.querySelectorAll("details:is(.sd-dropdown, .erratum, .reason, .claims, .claim-entry, .more, :has(> .protocol)):not([open])")) {
     fold.open = true;
     fold.dataset.folded = "";
   }

@@ -25,6 +25,11 @@ def has_slip(entry: Claim) -> bool:
     return bool(entry.erratum) and entry.erratum.grade != "extraction artifact"
 
 
+def is_false(entry: Claim) -> bool:
+    """Whether its printed form is certainly false, by more than a slip."""
+    return has_slip(entry) and (entry.erratum.grade, entry.erratum.weight) == ("certain", "major")
+
+
 class Ledger(FromRegister):
     """Without argument the lines of all claims, by chapter; with a chapter its entries, folded."""
 
@@ -46,6 +51,7 @@ class Ledger(FromRegister):
         section += self.html(f'<details class="claims"><summary>{counted}</summary>')
         for entry in entries:
             about = ["beyond"] * (entry.source == "beyond") + ["erratum"] * has_slip(entry)
+            about += ["false"] * is_false(entry)
             page = self.uri(f"{LEDGER}/{entry.chapter}")
             section += self.html(
                 f'<div class="claim" id="claim-{entry.slug}" data-chapter="{entry.chapter}" '
@@ -97,6 +103,7 @@ def filters() -> str:
     """What they offer is what occurs in the register."""
     entries = register().values()
     abouts = {"beyond": "beyond the sources", "erratum": "has an erratum"}
+    abouts["false"] = "false as printed"
     found = {word for entry in entries for word in (entry.status, entry.evidence)}
     levels = {level: words for level, words in LEVELS.items() if level in found}
     return (
