@@ -88,11 +88,11 @@ def padded(weights, d):
 
 
 def all_missing_directions(U, t):
-    """The printed curve of Lemma 5, Case 2, at a point on the axes: sigma_i^2 + t^2 for i <= r."""
+    """The curve of Lemma 5, Case 2, at a point on the axes; in print |t| is for t, with a corner."""
     r, x = U.shape[1], (U**2).sum(1)  # x: squares of the singular values
     k = np.count_nonzero(x)
     V = np.hstack([U[:k].T / np.sqrt(x[:k]), null_space(U[:k]) if k else np.eye(r)])
-    return np.eye(len(U))[:, :r] @ (np.sqrt(x[:r] + t**2)[:, None] * V.T)
+    return np.eye(len(U))[:, :r] @ (np.where(x[:r] > 0, np.sqrt(x[:r] + t**2), t)[:, None] * V.T)
 
 
 def exchange(U, j, m, t):
