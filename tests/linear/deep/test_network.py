@@ -173,7 +173,11 @@ def test_fractions_stay_exact():
     X, lam = np.arange(16).reshape(4, 4) % 5 - Fraction(2), (1 - theta) / theta
     C, Y = X.T @ X / 4, X[:, :2] + 1
     masks = deep.objective_by_enumeration(net, X, Y, keep=theta)
-    assert masks == deep.objective(net, Y.T @ X / 4, lam, np.sum(Y**2) / 4, C)
+    model = Y.T @ X / 4, lam, np.sum(Y**2) / 4, C
+    assert masks == deep.objective(net, *model)
+    one = np.arange(net[1].size).reshape(net[1].shape) == 0  # in an entry it is quadratic
+    up, down = (deep.objective([net[0], net[1] + s * one, net[2]], *model) for s in (1, -1))
+    assert deep.gradient(net, *model[:2], C)[1][0, 0] == (up - down) / 2
     R, whitened = deep.regularizer(net, lam, C), [net[0] @ X.T / 2, *net[1:]]
     for parts in (deep.subregularizers, deep.subregularizers_over_pivots):
         assert R == deep.regularizer(whitened, lam) == parts(whitened) @ [lam, lam**2]

@@ -3,8 +3,8 @@
 After layer j, h_j is the vector of activations and ``S_j = E h_j h_j^T`` over inputs and masks. A
 mask divided by theta has mean 1 and variance lam, so that
 ``S_{j+1} = W (S_j + lam diag S_j) W^T``.
-Of arrays of Fractions all but `gradient` and `pivot_products` are exact, where all arguments are
-such; `subregularizers` and `subregularizers_over_pivots` then without C, which has no exact root.
+Of arrays of Fractions all but `pivot_products` are exact, where all arguments are such;
+`subregularizers` and `subregularizers_over_pivots` then without C, which has no exact root.
 """
 
 from fractions import Fraction
@@ -143,10 +143,10 @@ def gradient(weights, Cyx, lam, C=None):
     -----
     Cost: ``O(k d^3)`` a network.
     """
-    weights, C = _network(weights, C, exact=False)
+    weights, C = _network(weights, C)
     Cyx = _cross_moment(Cyx, weights)
     lam = _rates(lam, weights, more=False)
-    gains = [1 + lam * np.eye(d) for d in _widths(weights)]
+    gains = [1 + lam * np.eye(d, dtype=int) for d in _widths(weights)]
     return _gradient(weights, gains, C, Cyx)
 
 
@@ -459,9 +459,9 @@ def subregularizers_over_pivots(weights, C=None):
 # ----------------------------------------------------------------------------------------- helpers
 
 
-def _network(weights, C, exact=True):
+def _network(weights, C):
     """Checked weights and second moment of the inputs, an explicit identity for None."""
-    weights = arguments.layers(weights, exact=exact)
+    weights = arguments.layers(weights, exact=True)
     d0 = weights[0].shape[-1]
     if C is None:
         C = np.eye(d0, dtype=int).astype(weights[0].dtype)
