@@ -24,7 +24,7 @@ WITH_TORCH = {
     "networks.relu_dropout",
     *(f"experiments.{name}" for name in ("ch2", "ch3", "ch4", "ch4_least_squares")),
     *(f"experiments.{name}" for name in ("ch4_networks", "ch4_steps", "ch5")),
-    *(f"experiments.{name}" for name in ("ch6", "ch6_autoattack", "ch6_cifar")),
+    *(f"experiments.{name}" for name in ("ch6", "ch6_autoattack", "ch6_cifar", "ch6_cifar_small")),
 }
 # The first of these that a module lacks.
 LIGHT = dict.fromkeys((name for name in NAMES if name.partition(".")[0] == "experiments"), "joblib")

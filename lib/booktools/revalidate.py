@@ -12,7 +12,8 @@ from runproofs.claims.registry import BOOK
 from runproofs.experiments import discover
 
 ELSEWHERE = {  # compared by another test than that of the prefix
-    "autoattack-digits": "optional/test_agreement.py::test_autoattack_does_today_what_is_stored"
+    "autoattack-digits": "optional/test_agreement.py::test_autoattack_does_today_what_is_stored",
+    "table-6-2-small": "optional/test_settings.py::test_a_network_on_cifar_10_comes_out_again",
 }
 
 

@@ -152,6 +152,7 @@ def test_the_data_read_are_in_the_provenance():
     assert images == "ba891046e6505d7aadcbbe25680a0738ad16aec93bde7f9b65e87a2fc25776db"
     for settings, expected in (
         ({"images": "cifar-10"}, ["cifar-10-binary.tar.gz"]),
+        ({"images": "cifar-10-first"}, ["cifar-10/first-4000-exact.npz"]),
         ({"ratings": "100k"}, ["ml-100k/u.data"]),
         ({"ratings": "1m"}, ["ml-1m.zip"]),
         ({"ratings": "10m"}, ["ml-10m.zip"]),

@@ -236,14 +236,15 @@ def data_read(settings: dict) -> dict[str, str]:
         By file, its SHA-256; `runproofs.data` accepts no other. Neither the digits, which come with
         scikit-learn, nor what is invented has a file.
     """
-    known = {"images": ("mnist", "cifar-10"), "ratings": ("100k", "1m", "10m")}
+    known = {"images": ("mnist", "cifar-10", "cifar-10-first"), "ratings": ("100k", "1m", "10m")}
     named = [settings[key] for key, names in known.items() if settings.get(key) in names]
     if not named:
         return {}
     from runproofs import data  # here, since its packages load slowly
+    from runproofs.experiments.first_images import FIRST
 
     sources = {"mnist": (*data.MNIST["train"], *data.MNIST["test"]), "cifar-10": (data.CIFAR_10,)}
-    sources |= {"100k": (data.MOVIELENS_100K,)}
+    sources |= {"cifar-10-first": (FIRST,), "100k": (data.MOVIELENS_100K,)}
     sources |= {name: (source,) for name, (source, _) in data.MOVIELENS.items()}
     files = [source for name in named for source in sources[name]]
     return {source.path: source.sha256 for source in files}
