@@ -24,7 +24,7 @@ PATHS = {
         '.rests[open] :text("Lemma 19")',
     ),
     "what p = .5 does to my layer": (
-        ["What your code does"],
+        ["What your dropout layer adds"],
         ':text("a unit is multiplied by")',
     ),
     "the printed theorems that are false": (

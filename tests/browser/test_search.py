@@ -30,6 +30,7 @@ FIRST = "#search-results li a"
         ("beyond the thesis", "book/back/beyond.html#back-beyond"),
         ("glossary", "book/back/glossary.html"),
         ("nn.Dropout", "book/practice/your_code.html#sec-your-code"),
+        ("batch norm", "book/practice/where_dropout_stands.html#sec-where-dropout-stands"),
         ("Lemma 33", "book/companions/surprises/printed_lemmas.html#pl-lemma-33"),
         (
             "importance_scores",
