@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 
-from runproofs.experiments import ch2, ch3, discover
+from runproofs.experiments import ch2, ch3, ch4, ch6, discover
 from runproofs.experiments.results import Result
 from runproofs.linear import deep
 from runproofs.linear.shallow import optimal_spectrum
@@ -25,6 +25,21 @@ def test_every_experiment_starts_from_seed_0_and_has_its_stored_run(name):
         return
     assert experiment.paper().provenance["seconds"] > 0
     assert experiment.path.stat().st_size < 200_000
+
+
+COPIED = [  # tables of the thesis, in units of their last digit: sums of the rows and the columns
+    (ch4.PRINTED, 1e4, (47811, 47478, 47590, 47702, 47757),
+     (41732, 39410, 39803, 39165, 39024, 39204)),
+    (ch6.PRINTED, 1e3, (1622, 81, 66, 156, 39), (260, 260, 69, 325, 325, 325, 10, 390)),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("table", "unit", "rows", "columns"), COPIED, ids=["4-I", "6-I"])
+def test_a_printed_table_is_as_it_was_copied(table, unit, rows, columns):
+    """A digit that changes changes two sums."""
+    digits = np.round(unit * table)
+    np.testing.assert_allclose(unit * table, digits, atol=1e-9)
+    assert (tuple(digits.sum(1)), tuple(digits.sum(0))) == (rows, columns)
 
 
 @pytest.mark.parametrize("experiment", [ch2.figure_2_3, ch2.figure_2_3_constant_step])

@@ -120,3 +120,19 @@ def all_runs(network, X, Y, q, eta):
         sub.append(lazy.loss(y * net[b](x)))
         net = lazy.update(net, x, y, b, step_size=eta)
     return law, law[choice].prod(0), np.stack(whole, -1), np.stack(sub, -1)
+
+
+def exact_lambda(gamma, step_size, T, delta):
+    """The lambda of Lemma 13 as a SymPy number."""
+    import sympy
+
+    length = 5 * sympy.log(2 * step_size * T) + sympy.sqrt(44 * sympy.log(6 * T / delta))
+    return length / gamma
+
+
+def exact_delta_0(step_size, T, m, d):
+    """The delta_0 of Theorem 14 as a SymPy number, with the radius of the thesis."""
+    import sympy
+
+    c = 1 + sympy.sqrt(d) + 2 * sympy.sqrt(sympy.log(m))
+    return 1 / (4 * step_size * c * sympy.sqrt(m) * T)
