@@ -67,7 +67,10 @@ SIGNS = {"eps": 0.1, "steps": 40, "step": 0.01}
 
 @experiment(
     "published-network", over=("attack", "scale"),
-    quick={"attack": tuple(ATTACKS), "scale": (0.1, 1, 1000), "network": "digits", **SIGNS, "raw": 0.3},
+    quick={
+        "attack": tuple(ATTACKS), "scale": (0.1, 1, 1000), "network": "digits", **SIGNS,
+        "raw": 0.3,
+    },
     paper={
         "attack": tuple(ATTACKS), "scale": (1, 3, 10, 30, 100, 300), "network": "certified",
         **SIGNS, "raw": 0.3,
