@@ -58,7 +58,7 @@ PREFIXES = {  # the settings that are run again, and after how many steps they s
     "figure-5-3-wide": ([{"width": 50_000}], 16),
     "movielens-least-squares": ([{"method": "expected", "seed": 1}], None),
     "published-network": ([{"attack": "reflected", "scale": 1}], None),
-    "published-network-targets": ([{}], None),
+    "published-network-targets": ([{"thousand": 3}], None),
     # the first, large steps are chaotic: from 350 steps on processors differ in the fifth digit
     "slides-equalization": (
         [{"r": 20, "lam": lam, "seed": seed} for lam in (0.1, 0.5) for seed in range(3)],

@@ -90,12 +90,18 @@ def published_network(attack, scale, network, eps, steps, step, raw, seed=0):
 
 
 @experiment(
-    "published-network-targets", quick={"network": "digits", **SIGNS},
-    paper={"network": "certified", **SIGNS, "steps": 20},
+    "published-network-targets", over=("thousand",),
+    quick={"thousand": (0,), "network": "digits", **SIGNS},
+    paper={"thousand": tuple(range(10)), "network": "certified", **SIGNS, "steps": 20},
 )  # fmt: skip
-def published_network_targets(network, eps, steps, step, seed=0):
-    """One attack for each wrong class, along signs: for these the factor does not matter."""
+def published_network_targets(thousand, network, eps, steps, step, seed=0):
+    """One attack for each wrong class, along signs: for these the factor does not matter.
+
+    thousand: of the images, in their order.
+    """
+    model, *images = problem(network, seed)
+    x, y = (part[1000 * thousand : 1000 * (thousand + 1)] for part in images)
     ascend = partial(
         attacks.all_targets, norm=np.inf, eps=eps, steps=steps, normalize=True, step_size=step
     )
-    return found(ascend, *problem(network, seed), 1)
+    return found(ascend, model, x, y, 1)
