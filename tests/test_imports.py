@@ -25,10 +25,11 @@ WITH_TORCH = {
     *(f"experiments.{name}" for name in ("ch2", "ch3", "ch4", "ch4_least_squares")),
     *(f"experiments.{name}" for name in ("ch4_networks", "ch4_steps", "ch5")),
     *(f"experiments.{name}" for name in ("ch6", "ch6_autoattack", "ch6_cifar", "ch6_cifar_small")),
+    "experiments.ch6_published",
 }
 # The first of these that a module lacks.
 LIGHT = dict.fromkeys((name for name in NAMES if name.partition(".")[0] == "experiments"), "joblib")
-LIGHT |= {"data": "pooch", "figures": "matplotlib"}
+LIGHT |= {"data": "pooch", "figures": "matplotlib", "networks.published": "pooch"}
 OTHERS = ("IPython", "joblib", "matplotlib", "pooch", "sklearn", "sympy", "tqdm")
 SENTENCE = r'runproofs\.[\w.]+ needs \w+: pip install "runproofs\[(torch|data)\]"'
 LACKING = """

@@ -116,6 +116,9 @@ def test_a_file_stands_beside_a_page_of_a_chapter(tmp_path):
     assert register(tmp_path) == {}
     with pytest.raises(ValueError, match=r"practice/page\.yml: .* belong to a chapter"):
         load(tmp_path, {"thesis/a": ENTRY}, "practice/page")
+    write(tmp_path, "breaks: {a: []}", "practice/page")
+    attack = load(tmp_path, {"beyond/a": ENTRY}, "practice/your_attack")["beyond/a"]
+    assert attack.chapter == "ch6"
     (tmp_path / "practice" / "page.md").unlink()
     beside.cache_clear()
     with pytest.raises(ValueError, match=r"page\.yml stands beside no page"):

@@ -60,6 +60,8 @@ PREFIXES = {  # the settings that are run again, and after how many steps they s
         [{"method": "expected", "seed": 1}, {"method": "dropout", "seed": 2}],
         None,
     ),
+    "published-network": ([{"attack": "reflected", "scale": 1}], None),
+    "published-network-targets": ([{"thousand": 3}], None),
     # the first, large steps are chaotic: from 350 steps on processors differ in the fifth digit
     "slides-equalization": (
         [{"r": 20, "lam": lam, "seed": seed} for lam in (0.1, 0.5) for seed in range(3)],

@@ -98,6 +98,24 @@ def test_pgd_and_torchattacks(trained, norm, theirs):
     assert_same(ours_pgd(*trained, norm), attack(*trained[1:]), *trained)
 
 
+@pytest.mark.parametrize(("z", "count", "moves"), [(25, 128, 0.4), (30, 1, 0.4), (30, 128, 0.0008)])
+def test_what_torchattacks_adds_to_lengths(z, count, moves):
+    """Two logits, the border at distance 0.3: as the page on attacks tells of version 3.5.1."""
+
+    class Sure(nn.Module):
+        def forward(self, u):
+            first = z - z / 0.3 * (u.flatten(1)[:, 0] - 0.5)
+            return torch.stack([first, 0 * first], 1)
+
+    x, y = torch.full((count, 1, 1, 2), 0.5, dtype=torch.float64), torch.zeros(count, dtype=int)
+    how = {"eps": 0.4, "alpha": 0.05, "steps": 20, "random_start": False}
+    for options, length in (({}, moves), ({"eps_for_division": 1e-30}, 0.4)):
+        u = torchattacks.PGDL2(Sure(), **how, **options)(x, y)
+        assert (u - x).flatten(1).norm(dim=1).max().item() == pytest.approx(length, abs=1e-4)
+    ours = attacks.pgd(Sure(), x, y, norm=2, normalize=True, eps=0.4, step_size=0.05, steps=20)
+    assert (ours - x).flatten(1).norm(dim=1).min().item() == pytest.approx(0.4)
+
+
 def test_another_step_disagrees(trained):
     """The control: the comparison notices a step that is one percent longer."""
     theirs = torchattacks.PGDL2(trained[0], eps=1, alpha=0.202, steps=STEPS, random_start=False)

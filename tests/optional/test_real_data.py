@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from runproofs import data
+from runproofs.networks import published
 
 
 @pytest.mark.parametrize(("split", "n"), [("train", 60_000), ("test", 10_000)])
@@ -20,6 +21,16 @@ def test_mnist(split, n):
     x = pixels.reshape(n, -1)
     distance = (nearest_mean**2).sum(axis=1) - 2 * x @ nearest_mean.T
     assert (distance.argmin(axis=1) == labels).mean() > 0.75  # images and labels belong together
+
+
+def test_the_published_network_reads_mnist():
+    folder = os.environ.get("HEURISTICS_DATA")
+    if folder and not Path(folder, published.SOURCES[0].path).exists():
+        pytest.skip(f"{published.SOURCES[0].path} is not in {folder}")
+    W1, b1, W2, b2 = published.certified()
+    pixels, labels = data.mnist("test")
+    logits = np.maximum(pixels.reshape(-1, 784) @ W1 + b1, 0) @ W2 + b2
+    assert (logits.argmax(1) == labels).sum() == 9582  # as those who published it say
 
 
 def test_movielens_100k():

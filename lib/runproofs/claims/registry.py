@@ -44,7 +44,10 @@ CHAPTERS = {
     "vidal": "Companion: homogeneous networks",
     "helmbold-long": "Companion: surprising properties of dropout",
 }
-FOLDERS = {"ch7_open_problems": "ch6", "homogeneous": "vidal", "surprises": "helmbold-long"}
+FOLDERS = {  # and a page, whose claims belong elsewhere
+    "ch7_open_problems": "ch6", "homogeneous": "vidal", "surprises": "helmbold-long",
+    "your_attack": "ch6",
+}  # fmt: skip
 LABELED = re.compile(r"^\$\$ *\(([\w:-]+)\)$", re.M)  # the end of a display that has a label
 LETTER = re.compile(r"\b[\dA-Z]\.[A-Z]+\b")  # of a result of ours, "Theorem 6.E"
 PARTS = {"claims", "breaks", "accepted"}
@@ -261,8 +264,8 @@ def _schema() -> Callable:
 
 def _entries(page: str, listed: dict) -> Iterator[Claim]:
     """The claims of one page; ValueError names it and the entry with what is wrong."""
-    folder = page.rpartition("/")[0].rpartition("/")[2]
-    chapter = FOLDERS.get(folder, folder.partition("_")[0])
+    *_, folder, name = ("", *page.split("/"))
+    chapter = FOLDERS.get(name, FOLDERS.get(folder, folder.partition("_")[0]))
     for name, fields in listed.items():
         try:
             _schema()({"id": name, **(fields or {})}, name_prefix=str(name))

@@ -228,7 +228,7 @@ def data_read(settings: dict) -> dict[str, str]:
     Parameters
     ----------
     settings : dict
-        Of an experiment; its images or ratings may name files.
+        Of an experiment; its images, ratings or network may name files.
 
     Returns
     -------
@@ -237,14 +237,17 @@ def data_read(settings: dict) -> dict[str, str]:
         scikit-learn, nor what is invented has a file.
     """
     known = {"images": ("mnist", "cifar-10", "cifar-10-first"), "ratings": ("100k", "1m", "10m")}
+    known["network"] = ("certified",)
     named = [settings[key] for key, names in known.items() if settings.get(key) in names]
     if not named:
         return {}
     from runproofs import data  # here, since its packages load slowly
     from runproofs.experiments.first_images import FIRST
+    from runproofs.networks import published
 
     sources = {"mnist": (*data.MNIST["train"], *data.MNIST["test"]), "cifar-10": (data.CIFAR_10,)}
     sources |= {"cifar-10-first": (FIRST,), "100k": (data.MOVIELENS_100K,)}
+    sources["certified"] = (*data.MNIST["test"], *published.SOURCES)
     sources |= {name: (source,) for name, (source, _) in data.MOVIELENS.items()}
     files = [source for name in named for source in sources[name]]
     return {source.path: source.sha256 for source in files}
