@@ -48,6 +48,9 @@ NAMES = {
     "retentiveness": "networks.capacity.retentiveness",  # what a rectified unit leaves of the data
     "train_lazy": "networks.lazy.algorithm_4",  # Algorithm 4: logistic loss, dropout, wide layer
     "subnetwork_accuracy": "networks.subnetworks.predicted_accuracy",
+    # What your model does
+    "dropout_report": "networks.dropout_report.dropout_report",  # what each dropout layer adds
+    "attack_report": "adversarial.attack_report.attack_report",  # what attacks find, and miss
     # Adversarial training
     "pgd": "adversarial.attacks.pgd",  # projected gradient ascent on any model
     "fgsm": "adversarial.attacks.fgsm",
