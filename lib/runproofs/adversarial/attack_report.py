@@ -30,13 +30,16 @@ class AttackRow:
         Steps from each start.
     starts : int
         Starts: 1 is the input itself, more are random points of the ball.
+    accuracy : float
+        Share of inputs that are classified rightly wherever the attack has looked.
     robust : (n,) ndarray of bool
-        Inputs that are classified rightly wherever the attack has looked.
+        These inputs.
     """
 
     name: str
     steps: int
     starts: int
+    accuracy: float
     robust: np.ndarray
 
 
@@ -92,7 +95,7 @@ class AttackReport(Report):
             Where to draw.
         """
         names = [f"{row.name}, {row.steps} x {row.starts}" for row in self.attacks]
-        ax.barh(names, [row.robust.mean() for row in self.attacks], alpha=0.5)
+        ax.barh(names, [row.accuracy for row in self.attacks], alpha=0.5)
         if not math.isnan(self.certified_accuracy):
             ax.axvline(self.certified_accuracy, linestyle="--", label="certified")
             ax.legend()
@@ -106,7 +109,7 @@ class AttackReport(Report):
         title += f"robust at most {percent(self.robust_accuracy)}"
         title += f", certified {percent(bound)}" if certified else ""
         rows = [
-            [row.name, f"{row.steps}", f"{row.starts}", percent(row.robust.mean())]
+            [row.name, f"{row.steps}", f"{row.starts}", percent(row.accuracy)]
             for row in self.attacks
         ]
         remarks = [
@@ -293,7 +296,7 @@ class _Search:
             logits = attacks._logits(self.model, u)
             robust &= attacks._margin(logits, self.labels) > 0
             self.worst, self.least = attacks._keep(self.worst, self.least, u, logits, self.labels)
-        self.rows.append(AttackRow(name, steps, starts, robust.cpu().numpy()))
+        self.rows.append(AttackRow(name, steps, starts, _share(robust), robust.cpu().numpy()))
 
     def pgd(self, loss, steps, ball, attack=attacks.pgd, **options):
         size = ball["eps"] * (2.5 / steps if steps > 1 else 1)

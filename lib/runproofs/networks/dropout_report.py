@@ -95,8 +95,9 @@ class DropoutLayer:
             The units, the one that pays most first.
         """
         share = arguments.number("share", share, above=0, most=1)
-        order = np.argsort(-self.units, kind="stable")
-        paid = np.cumsum(self.units[order].clip(0))
+        units = arguments.numbers("units", self.units)
+        order = np.argsort(-units, kind="stable")
+        paid = np.cumsum(units[order].clip(0))
         if not paid.size or not paid[-1] > 0:
             return order[:0]
         return order[: np.searchsorted(paid, share * paid[-1] * (1 - 1e-12)) + 1]
