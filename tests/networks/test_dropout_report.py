@@ -402,7 +402,7 @@ def test_it_reads_as_text_as_a_table_and_as_a_picture():
     assert all(warning in text for warning in report.warnings)
     _, ax = plt.subplots()
     report.plot(ax)
-    assert ax.patches[0].get_height() == report.layers[0].penalty
+    assert ax.patches[0].get_width() == report.layers[0].penalty
     plt.close("all")
     assert str(dropout_report(before(nn.Identity)(), X, Y, MSE)).startswith("Dropout: loss")
 

@@ -128,19 +128,20 @@ class DropoutReport(Report):
     warnings: tuple[str, ...]
 
     def plot(self, ax):
-        """Draw what each layer adds: a bar by the formula, a mark by sampled masks.
+        """Draw what each layer adds: a bar by the formula, a mark with 2 errors by sampled masks.
 
         Parameters
         ----------
         ax : matplotlib.axes.Axes
             Where to draw.
         """
-        places = range(len(self.layers))
-        ax.bar(places, [layer.penalty for layer in self.layers], alpha=0.5, label="formula")
-        sampled, errors = zip(*((f.sampled, 2 * f.sampled_error) for f in self.layers), strict=True)
-        ax.errorbar(places, sampled, errors, fmt="o", label="sampled masks, two standard errors")
-        ax.set(xticks=places, xticklabels=[layer.name for layer in self.layers])
-        ax.set(ylabel="added to the loss")
+        names = [layer.name for layer in self.layers]
+        ax.barh(names, [layer.penalty for layer in self.layers], alpha=0.5, label="formula")
+        errors = [2 * layer.sampled_error for layer in self.layers]
+        sampled = [layer.sampled for layer in self.layers]
+        ax.errorbar(sampled, names, xerr=errors, fmt="o", color="black", label="sampled masks")
+        ax.invert_yaxis()
+        ax.set(xlabel="added to the loss")
         ax.legend()
 
     def _content(self):
