@@ -202,8 +202,8 @@ def test_what_is_exact_agrees_with_sampled_masks(build):
 
 
 def test_noise_inside_attention_and_recurrent_layers_is_sampled():
-    model, (x, y) = made(transformer), images(16)
-    inside = [f for f in dropout_report(model, x, y, CE).layers if f.kind == "MultiheadAttention"]
+    model, (x, y) = made(transformer), images(8)
+    inside = [f for f in dropout_report(model, x, y, CE, samples=5).layers if f.kind == "MultiheadAttention"]
     assert len(inside) == 2
     for f in inside:
         assert math.isnan(f.penalty)
