@@ -62,7 +62,13 @@ def check_module(model, x):
     weights = [w for w in model.parameters() if w.is_floating_point()]
     if weights and inputs.is_floating_point() and not isinstance(x, torch.Tensor):
         inputs = inputs.to(weights[0].device, weights[0].dtype)
-    return inputs.clone() if inputs.is_inference() else inputs.detach()
+    return without_graph(inputs)
+
+
+def without_graph(x):
+    """x for other graphs, also where it was made in inference mode."""
+    with torch.inference_mode(False):
+        return x.clone() if x.is_inference() else x.detach()
 
 
 @contextmanager

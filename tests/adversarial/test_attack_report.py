@@ -243,6 +243,12 @@ def test_the_same_seed_gives_the_same_report():
     assert not torch.equal(one.worst, attack_report(MLP, X, Y, 0.1, seed=5).worst)
 
 
+def test_tensors_of_inference_mode_serve():
+    expected = str(attack_report(MLP, X, Y, 0.1))
+    with torch.inference_mode():
+        assert str(attack_report(MLP, X.clone(), Y.clone(), 0.1)) == expected
+
+
 def test_it_reads_as_text_as_a_table_and_as_a_picture():
     report = attack_report(NET.train(), POINTS, CLASSES, 0.1)
     NET.eval()

@@ -203,7 +203,11 @@ def test_what_is_exact_agrees_with_sampled_masks(build):
 
 def test_noise_inside_attention_and_recurrent_layers_is_sampled():
     model, (x, y) = made(transformer), images(8)
-    inside = [f for f in dropout_report(model, x, y, CE, samples=5).layers if f.kind == "MultiheadAttention"]
+    inside = [
+        f
+        for f in dropout_report(model, x, y, CE, samples=5).layers
+        if f.kind == "MultiheadAttention"
+    ]
     assert len(inside) == 2
     for f in inside:
         assert math.isnan(f.penalty)
@@ -380,6 +384,22 @@ def test_single_precision_is_enough():
         (single,) = dropout_report(model.float(), X.float(), Y.float(), MSE, samples=2).layers
         assert single.exact
         assert single.penalty == pytest.approx(found.penalty, rel=1e-4)
+
+
+def test_tensors_of_inference_mode_serve():
+    model, expected = before("drop")(), str(dropout_report(before("drop")(), X, Y, MSE))
+    with torch.inference_mode():
+        assert str(dropout_report(model, X.clone(), Y.clone(), MSE)) == expected
+
+
+def test_words_are_whole_numbers():
+    torch.manual_seed(0)
+    model = nn.Sequential(nn.EmbeddingBag(9, 6), nn.Dropout(0.5), nn.Linear(6, 3)).eval()
+    words = torch.randint(9, (7, 5), generator=G)
+    (found,) = dropout_report(model, words, Y.float(), MSE, samples=2).layers
+    columns, h = model[2].weight.detach().square().sum(0), model[0](words).detach()
+    assert found.exact
+    assert found.penalty == pytest.approx((columns * h.square().mean(0)).sum().item() / 3, rel=1e-4)
 
 
 def test_arrays_come_in_the_precision_of_the_model():

@@ -23,7 +23,7 @@ from torch.nn.modules.dropout import _DropoutNd
 
 from runproofs import _arguments as arguments
 from runproofs._report import Content, Report, percent
-from runproofs._tensors import check_module, evaluation, passes_differ, tensor
+from runproofs._tensors import check_module, evaluation, passes_differ, tensor, without_graph
 
 PROBES = 16  # random directions where a layer is wide
 MOST_UNITS = 128  # of a sample, for one direction each
@@ -223,7 +223,7 @@ def dropout_report(model, x, y, loss, *, samples=100, seed=0):
     """
     trained = isinstance(model, nn.Module) and any(part.training for part in model.modules())
     x = check_module(model, x)
-    y = tensor("y", y, device=x.device)
+    y = without_graph(tensor("y", y, device=x.device))
     samples = arguments.positive_integer("samples", samples, least=2)
     seed = arguments.positive_integer("seed", seed, least=0)
     known = {name or "model": part for name, part in model.named_modules() if _rate(part)[0]}
