@@ -113,7 +113,7 @@ def test_a_unit_pays_for_its_column():
 
 
 BENT = {
-    "cross entropy": ([(4, 6), nn.ReLU, "drop", (6, 3)], 2),
+    "a linear map behind": ([(4, 6), nn.ReLU, "drop", (6, 3)], 2),
     "a sigmoid behind": ([(4, 6), "drop", nn.Sigmoid, (6, 3)], 1),
     "normalized behind": ([(4, 6), "drop", lambda: nn.LayerNorm(6), (6, 3)], 1),
 }
@@ -127,13 +127,14 @@ def whole_hessian(model, place, loss, y, lam):
     return lam / 2 * (h.square() * diagonal).sum(0).numpy()
 
 
+@pytest.mark.parametrize(("loss", "y"), [(CE, LABELS), (MSE, Y)], ids=["entropy", "squared"])
 @pytest.mark.parametrize("case", BENT)
-def test_the_second_order_term_is_that_of_the_whole_hessian(case):
+def test_the_second_order_term_is_that_of_the_whole_hessian(case, loss, y):
     parts, place = BENT[case]
     model = net(*parts, p=0.3)
-    (found,) = dropout_report(model, X, LABELS, CE, samples=2).layers
-    expected = whole_hessian(model, place, CE, LABELS, 0.3 / 0.7)
-    assert not found.exact
+    (found,) = dropout_report(model, X, y, loss, samples=2).layers
+    expected = whole_hessian(model, place, loss, y, 0.3 / 0.7)
+    assert found.exact == (loss is MSE and case == "a linear map behind")
     assert found.standard_error == 0
     np.testing.assert_allclose(found.units, expected, rtol=1e-9, atol=1e-15)
 
@@ -145,6 +146,21 @@ def test_a_wide_layer_is_estimated_with_its_standard_error():
     z = np.array([(f.penalty - expected) / f.standard_error for f in found])
     assert abs(z).max() < 6
     assert 0.3 < np.sqrt((z**2).mean()) < 2
+    for f in found:
+        assert f.units.sum() == pytest.approx(f.penalty, rel=1e-12)
+
+
+def test_the_standard_error_of_sampled_masks_is_that_of_their_means():
+    model = before("drop")()
+    found = [dropout_report(model, X, Y, MSE, samples=20, seed=s) for s in range(60)]
+    (f,) = found[0].layers
+    sampled = np.array([report.layers[0].sampled for report in found])
+    error = np.mean([report.layers[0].sampled_error for report in found])
+    assert 0.75 < sampled.std() / error < 1.33
+    assert abs(sampled.mean() - f.penalty) < 4 * error / math.sqrt(len(found))
+    noisy = np.array([report.noisy for report in found])
+    assert abs(noisy.mean() - found[0].loss - f.penalty) < 4 * error / math.sqrt(len(found))
+    assert noisy.std() == pytest.approx(np.mean([r.noisy_error for r in found]), rel=0.33)
 
 
 def test_samples_that_see_each_other_are_found_out():
