@@ -12,7 +12,7 @@ from helpers.without import without
 
 WITH_TORCH = {
     *("train_linear", "relu_dropout_penalty"),
-    *("pgd", "fgsm", "all_targets", "margin"),
+    *("pgd", "fgsm", "all_targets", "margin", "attack_report", "dropout_report"),
 }
 
 

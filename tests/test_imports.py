@@ -17,10 +17,12 @@ NAMES = {
 }
 WITH_TORCH = {
     "_tensors",
+    "adversarial.attack_report",
     "adversarial.attacks",
     "linear.deep.deep_training",
     "linear.ratings",
     "linear.shallow_training",
+    "networks.dropout_report",
     "networks.relu_dropout",
     *(f"experiments.{name}" for name in ("ch2", "ch3", "ch4", "ch4_least_squares")),
     *(f"experiments.{name}" for name in ("ch4_networks", "ch4_steps", "ch5")),

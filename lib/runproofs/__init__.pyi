@@ -43,6 +43,10 @@ from .networks.capacity import retentiveness as retentiveness  # what a unit lea
 from .networks.lazy import algorithm_4 as train_lazy  # with logistic loss and dropout, wide
 from .networks.subnetworks import predicted_accuracy as subnetwork_accuracy
 
+# Reports on a torch model
+from .networks.dropout_report import dropout_report as dropout_report  # what each layer adds
+from .adversarial.attack_report import attack_report as attack_report  # what attacks find, and miss
+
 # Adversarial training
 from .adversarial.attacks import pgd as pgd  # projected gradient ascent on any model
 from .adversarial.attacks import fgsm as fgsm
@@ -68,7 +72,7 @@ __all__ = [  # noqa: RUF022 - as above
     "is_equalized", "hessian", "critical_points", "descend", "deep_objective", "deep_penalty",
     "deep_global_optimum", "induced_regularizer", "shrink", "weighted_trace_norm",
     "complete_matrix", "projective_norm", "TwoLayerNetwork", "relu_dropout_penalty",
-    "retentiveness", "train_lazy", "subnetwork_accuracy", "pgd", "fgsm", "all_targets",
-    "margin", "worst_case", "robust_error", "adversarial_training", "theorem_12", "theorem_14",
-    "theorem_15", "empirical_complexity",
+    "retentiveness", "train_lazy", "subnetwork_accuracy", "dropout_report", "attack_report",
+    "pgd", "fgsm", "all_targets", "margin", "worst_case", "robust_error",
+    "adversarial_training", "theorem_12", "theorem_14", "theorem_15", "empirical_complexity",
 ]  # fmt: skip

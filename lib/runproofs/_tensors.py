@@ -1,4 +1,6 @@
-"""Checks of torch's tensors and generators, for training; `_arguments` has those of arrays."""
+"""Checks of torch's tensors, generators and modules; `_arguments` has those of arrays."""
+
+from contextlib import contextmanager
 
 import numpy as np
 import torch
@@ -48,3 +50,71 @@ def check_generator(generator, device=None):
         raise ValueError(
             f"generator must be on {device} like the weights, but it is on {generator.device}."
         )
+
+
+def check_module(model, x):
+    """model must be a torch.nn.Module; x as a tensor, an array in the precision of the model."""
+    if not isinstance(model, torch.nn.Module):
+        raise ValueError(f"model must be a torch.nn.Module, but it was a {type(model).__name__}.")
+    inputs = tensor("x", x)
+    if not inputs.ndim or not len(inputs):
+        raise ValueError(f"x must be a non-empty batch, but its shape is {tuple(inputs.shape)}.")
+    weights = [w for w in model.parameters() if w.is_floating_point()]
+    if weights and inputs.is_floating_point() and not isinstance(x, torch.Tensor):
+        inputs = inputs.to(weights[0].device, weights[0].dtype)
+    return without_graph(inputs)
+
+
+def without_graph(x):
+    """x for other graphs, also where it was made in inference mode."""
+    with torch.inference_mode(False):
+        return x.clone() if x.is_inference() else x.detach()
+
+
+@contextmanager
+def evaluation(model, seed):
+    """model in evaluation mode, with the random numbers of seed; then all is as it was found.
+
+    That is the mode of each part, the buffers, and the random numbers on CPU and CUDA.
+    """
+    modes = [(part, part.training) for part in model.modules()]
+    buffers = [
+        (part, name, buffer, buffer.clone())
+        for part, _ in modes
+        for name, buffer in part._buffers.items()
+        if buffer is not None
+    ]
+    fast = torch.backends.mha.get_fastpath_enabled()
+    try:
+        with (
+            torch.inference_mode(False),
+            torch.no_grad(),
+            torch.random.fork_rng(range(torch.cuda.device_count())),
+        ):
+            torch.manual_seed(seed)
+            torch.backends.mha.set_fastpath_enabled(False)  # which skips the layers inside
+            for part, _ in modes:
+                part.training = False
+            yield
+    finally:
+        torch.backends.mha.set_fastpath_enabled(fast)
+        for part, mode in modes:
+            part.training = mode
+        for part, name, buffer, found in buffers:
+            part._buffers[name] = buffer
+            if not torch.equal(buffer, found):  # another's graph may need it untouched
+                with torch.no_grad():
+                    buffer.copy_(found)
+
+
+def passes_differ(model, x, training=()):
+    """Whether two passes differ by their random numbers, with these parts in training mode."""
+    outputs = []
+    for seed in (1, 2):
+        with evaluation(model, seed):
+            for part in training:
+                part.training = True
+            outputs.append(model(x.clone()))
+    one, two = outputs
+    size = torch.maximum(one.abs(), two.abs()).max()
+    return bool((one - two).abs().max() > 1000 * torch.finfo(one.dtype).eps * size)
