@@ -14,8 +14,12 @@ def test_an_entry_says_what_the_file_says():
         "  year = {2026},\n  edition = {Version 1.2.3},\n}"
     )
     page = citation.bibtex(CONFIG, str(books.SMALL), "Coins", "coins", "https://a.org/coins.html")
-    assert page.startswith("@inbook{small-coins,\n  author = {{Its authors}},\n  title = {{Coins}},")
-    for line in ("booktitle = {{Small: a book for tests}}", "url = {https://a.org/coins.html}"):
+    assert page.startswith("@inbook{small-coins,\n  author = {{Its authors}},\n")
+    for line in (
+        "title = {{Coins}}",
+        "booktitle = {{Small: a book for tests}}",
+        "url = {https://a.org/coins.html}",
+    ):
         assert f"  {line},\n" in page
 
 

@@ -88,7 +88,7 @@ def padded(weights, d):
 
 
 def all_missing_directions(U, t):
-    """The curve of Lemma 5, Case 2, at a point on the axes; in print |t| is for t, with a corner."""
+    """The curve of Lemma 5, Case 2, at a point on the axes; the print has |t| for t: a corner."""
     r, x = U.shape[1], (U**2).sum(1)  # x: squares of the singular values
     k = np.count_nonzero(x)
     V = np.hstack([U[:k].T / np.sqrt(x[:k]), null_space(U[:k]) if k else np.eye(r)])
