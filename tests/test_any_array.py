@@ -255,3 +255,16 @@ def test_the_same_numbers_give_the_same_result(record_property):
     record_property("functions", count)
     assert not found, "\n".join(found)
     assert not uncalled
+
+
+def test_every_argument_and_result_has_a_type():
+    without = [
+        f"{f.__module__}.{f.__qualname__}: {name}"
+        for _, f in public()
+        if f.__name__[0] != "_"
+        for name, part in [*inspect.signature(f).parameters.items(), ("result", None)]
+        if name != "self"
+        and name != "cls"
+        and (part.annotation if part else inspect.signature(f).return_annotation) is inspect._empty
+    ]
+    assert without == []

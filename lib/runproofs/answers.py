@@ -1,9 +1,10 @@
 """What the tests of the assignments compare answers with."""
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 
-def same(found, expected, *, rtol=1e-5, atol=1e-8):
+def same(found: object, expected: ArrayLike, *, rtol: float = 1e-5, atol: float = 1e-8) -> bool:
     """Whether an answer is the expected number, or array of numbers.
 
     Parameters

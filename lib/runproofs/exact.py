@@ -3,14 +3,22 @@
 Numbers are Python's integers and Fractions; SymPy and mpmath are loaded where they are needed.
 """
 
+from __future__ import annotations
+
 import math
 from collections.abc import Callable
 from fractions import Fraction
 from heapq import heappop, heappush
 from itertools import count
 from numbers import Rational
+from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike
+
+if TYPE_CHECKING:
+    import mpmath
+    import sympy
 
 BITS = 40  # of the entries of a random point
 LARGEST_ERROR = 1e-10  # that an identity at random points may have
@@ -19,7 +27,7 @@ LARGEST_ERROR = 1e-10  # that an identity at random points may have
 # Matrices ----------------------------------------------------------------------------------------
 
 
-def rational(name: str, X) -> np.ndarray:
+def rational(name: str, X: ArrayLike) -> np.ndarray:
     """Exact array of rational numbers.
 
     Parameters
@@ -47,7 +55,7 @@ def rational(name: str, X) -> np.ndarray:
     return np.array(exact, dtype=object).reshape(X.shape)
 
 
-def ldl(A) -> tuple[np.ndarray, np.ndarray] | None:
+def ldl(A: ArrayLike) -> tuple[np.ndarray, np.ndarray] | None:
     """Factors of a symmetric matrix, ``A = L diag(d) L^T``, without a change of rows.
 
     Parameters
@@ -91,7 +99,7 @@ def ldl(A) -> tuple[np.ndarray, np.ndarray] | None:
     return L, d
 
 
-def is_positive_semidefinite(A) -> bool:
+def is_positive_semidefinite(A: ArrayLike) -> bool:
     """Whether a symmetric matrix is positive semidefinite, decided by its pivots.
 
     Parameters
@@ -117,7 +125,7 @@ def is_positive_semidefinite(A) -> bool:
     return factors is not None and bool((factors[1] >= 0).all())
 
 
-def reflections(rows) -> np.ndarray:
+def reflections(rows: ArrayLike) -> np.ndarray:
     """The product of the reflections along the rows of a matrix, which is orthogonal.
 
     A quotient of polynomials of degree 2k of the entries. Every orthogonal matrix is such a product
@@ -149,7 +157,7 @@ def reflections(rows) -> np.ndarray:
 # Identities --------------------------------------------------------------------------------------
 
 
-def vanishes(expression) -> bool:
+def vanishes(expression: sympy.Expr) -> bool:
     """Whether SymPy reduces an expression to 0, and so for all values of its symbols.
 
     Parameters
@@ -175,7 +183,9 @@ def vanishes(expression) -> bool:
     return any(way(expression) == 0 for way in ways)
 
 
-def is_positive(expression, least=None, most=None) -> bool:
+def is_positive(
+    expression: sympy.Expr, least: Rational | None = None, most: Rational | None = None
+) -> bool:
     """Whether an expression in one symbol is positive from least to most, ends included.
 
     Parameters
@@ -219,7 +229,7 @@ def is_positive(expression, least=None, most=None) -> bool:
     return bool(parts[0].eval(inside) * parts[1].eval(inside) > 0)
 
 
-def random_point(shapes: dict[str, tuple], rng) -> dict:
+def random_point(shapes: dict[str, tuple], rng: np.random.Generator) -> dict:
     """Random arrays of Fractions.
 
     Parameters
@@ -274,7 +284,7 @@ def points_needed(degree: int) -> tuple[int, float]:
 # Intervals ---------------------------------------------------------------------------------------
 
 
-def ball(least, most):
+def ball(least: Rational, most: Rational) -> mpmath.iv.mpf:
     """Interval of mpmath that contains all from least to most.
 
     Parameters
@@ -293,7 +303,9 @@ def ball(least, most):
     return iv.mpf([ends[0].a, ends[1].b])
 
 
-def enclosed(f: Callable, least, most, box: dict[str, tuple], pieces: int) -> tuple[bool, str]:
+def enclosed(
+    f: Callable, least: Rational | None, most: Rational | None, box: dict[str, tuple], pieces: int
+) -> tuple[bool, str]:
     """Whether a function stays between two bounds on a whole box, by interval arithmetic.
 
     Parameters

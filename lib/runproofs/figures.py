@@ -1,16 +1,22 @@
 """One style for all figures, animations that need no network, and small tables."""
 
+from __future__ import annotations
+
 import hashlib
 import re
 from base64 import b64decode, b64encode
 from collections.abc import Callable
 from html import escape
 from io import BytesIO
+from typing import TYPE_CHECKING
 
 import matplotlib as mpl
 import matplotlib.pyplot as plt
 from matplotlib import animation, axes, projections
 from PIL import Image
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 # The palette of Okabe and Ito, which readers of every kind of color vision can tell apart;
 # the order puts neighbors far apart in lightness too, for printing in gray.
@@ -82,7 +88,9 @@ def style() -> None:
     projections.register_projection(_Axes)
 
 
-def animate(fig, update: Callable[[int], object], frames: int, *, alt: str, fps: float = 8) -> HTML:
+def animate(
+    fig: Figure, update: Callable[[int], object], frames: int, *, alt: str, fps: float = 8
+) -> HTML:
     """A player with a slider over the frames of a figure, which works offline.
 
     Parameters

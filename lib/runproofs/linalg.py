@@ -1,13 +1,21 @@
 """Linear algebra of the book: norms, shrinkage, prescribed spectra, PSD roots."""
 
+from __future__ import annotations
+
 from fractions import Fraction
+from types import ModuleType
+from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from runproofs import _arguments as arguments
 
+if TYPE_CHECKING:
+    import torch
 
-def nuclear_norm(X):
+
+def nuclear_norm(X: ArrayLike) -> np.ndarray:
     """Sum of the singular values of X.
 
     Parameters
@@ -33,7 +41,7 @@ def nuclear_norm(X):
     return np.linalg.svd(X, compute_uv=False).sum(-1)
 
 
-def column_norms(X, xp=np):
+def column_norms(X: np.ndarray | torch.Tensor, xp: ModuleType = np) -> np.ndarray | torch.Tensor:
     """Euclidean norms of the columns of X, whose squares may over- or underflow.
 
     Parameters
@@ -58,7 +66,7 @@ def column_norms(X, xp=np):
     return power * ((X / power[..., None, :]) ** 2).sum(-2) ** 0.5
 
 
-def weighted(lam, R):
+def weighted(lam: ArrayLike, R: ArrayLike) -> float | np.ndarray:
     """The penalty ``lam R``, 0 for lam = 0 also where R overflows.
 
     Parameters
@@ -81,7 +89,7 @@ def weighted(lam, R):
         return np.where(np.equal(lam, 0), 0.0, lam * R)[()]
 
 
-def shrink(X, alpha, rank=None):
+def shrink(X: ArrayLike, alpha: float, rank: int | None = None) -> np.ndarray:
     """Soft threshold of the singular values of X, or of its best approximation of a rank.
 
     ``S_alpha(X_rank)``: each singular value s becomes ``max(s - alpha, 0)``, those beyond rank 0.
@@ -129,7 +137,7 @@ def _symmetric_part(M):
     return half * M + half * M.T  # halved first, so that the sum cannot overflow
 
 
-def psd_sqrt(C):
+def psd_sqrt(C: ArrayLike) -> np.ndarray:
     """Symmetric positive semidefinite square root of C.
 
     Parameters
@@ -150,7 +158,7 @@ def psd_sqrt(C):
     return (W * np.sqrt(values)) @ W.T
 
 
-def root_and_inverse(C):
+def root_and_inverse(C: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
     """Symmetric positive definite root of C, and the inverse of the root.
 
     Parameters
@@ -179,7 +187,7 @@ def root_and_inverse(C):
     return (W * roots) @ W.T, (W / roots) @ W.T
 
 
-def random_orthogonal(n, rng):
+def random_orthogonal(n: int, rng: np.random.Generator | int) -> np.ndarray:
     """Orthogonal matrix from the uniform (Haar) distribution.
 
     Parameters
@@ -202,7 +210,7 @@ def random_orthogonal(n, rng):
     return _orthonormal_columns(n, n, arguments.generator(rng))
 
 
-def with_spectrum(d2, d0, sigma, rng):
+def with_spectrum(d2: int, d0: int, sigma: ArrayLike, rng: np.random.Generator | int) -> np.ndarray:
     """Matrix with prescribed singular values and uniformly random singular subspaces.
 
     Parameters
@@ -240,7 +248,7 @@ def with_spectrum(d2, d0, sigma, rng):
     return (W * sigma) @ Y.T
 
 
-def symmetric_with_spectrum(mu, rng):
+def symmetric_with_spectrum(mu: ArrayLike, rng: np.random.Generator | int) -> np.ndarray:
     """Symmetric matrix with prescribed eigenvalues and uniformly random eigenvectors.
 
     Parameters
@@ -264,7 +272,7 @@ def symmetric_with_spectrum(mu, rng):
     return _symmetric_part((W * mu) @ W.T)
 
 
-def isotropic_law(d, rng=None):
+def isotropic_law(d: int, rng: np.random.Generator | int | None = None) -> np.ndarray:
     """Finite law with second moment I.
 
     Its atoms ``sqrt(d) q_i`` and ``-sqrt(d) q_i``, of an orthonormal basis q_i, are equally likely.

@@ -1,5 +1,6 @@
 """Dropout masks and vectors of signs, all of them, and exact expectations over masks."""
 
+from collections.abc import Callable
 from fractions import Fraction
 
 import numpy as np
@@ -7,7 +8,7 @@ import numpy as np
 from runproofs import _arguments as arguments
 
 
-def all_masks(r, *, keep):
+def all_masks(r: int, *, keep: float | Fraction) -> tuple[np.ndarray, np.ndarray]:
     """All masks of r units and their probabilities.
 
     Parameters
@@ -43,7 +44,7 @@ def all_masks(r, *, keep):
     return b.astype(number), law[b.sum(axis=1)]
 
 
-def all_signs(n):
+def all_signs(n: int) -> np.ndarray:
     """All ``2^n`` vectors of n signs.
 
     Parameters
@@ -69,7 +70,7 @@ def all_signs(n):
     return 2 * all_masks(n, keep=0.5)[0].astype(int) - 1
 
 
-def expectation(f, r, *, keep):
+def expectation(f: Callable, r: int, *, keep: float | Fraction) -> float | np.ndarray:
     """Exact expectation of f(b) over the masks b of r units.
 
     Parameters

@@ -1,13 +1,15 @@
 """Descent by L-BFGS from many starts, which knows no theory: the witness of closed forms."""
 
+from collections.abc import Callable
 from itertools import accumulate, pairwise
 from math import prod
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.optimize import minimize
 
 
-def flatten(arrays):
+def flatten(arrays: list[ArrayLike]) -> np.ndarray:
     """All entries of the arrays, one after another, as a vector.
 
     Parameters
@@ -28,7 +30,7 @@ def flatten(arrays):
     return np.concatenate([np.ravel(X) for X in arrays])
 
 
-def unflatten(z, shapes):
+def unflatten(z: np.ndarray, shapes: list[tuple]) -> list[np.ndarray]:
     """The arrays whose entries `flatten` put into a vector.
 
     Parameters
@@ -53,7 +55,7 @@ def unflatten(z, shapes):
     return [z[i:j].reshape(shape) for (i, j), shape in zip(pairwise(cuts), shapes, strict=True)]
 
 
-def lbfgs(value_and_gradient, z):
+def lbfgs(value_and_gradient: Callable, z: np.ndarray) -> tuple[np.ndarray, float]:
     """Where L-BFGS ends, and the value there.
 
     Parameters

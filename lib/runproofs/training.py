@@ -1,5 +1,6 @@
 """What every training loop needs: schedules of the step size, and a recorder of its course."""
 
+from collections.abc import Callable
 from math import cos, inf, pi
 
 import numpy as np
@@ -7,7 +8,7 @@ import numpy as np
 from runproofs import _arguments as arguments
 
 
-def cosine_schedule(initial, steps):
+def cosine_schedule(initial: float, steps: int) -> Callable:
     """The step size ``t -> initial (1 + cos(pi t / steps)) / 2``, which falls to 0 at t = steps.
 
     Parameters
@@ -32,7 +33,7 @@ def cosine_schedule(initial, steps):
     return lambda t: initial * (1 + cos(pi * t / steps)) / 2
 
 
-def step_decay(initial, factor, every):
+def step_decay(initial: float, factor: float, every: int) -> Callable:
     """The step size ``t -> initial * factor^(t // every)``.
 
     Parameters
@@ -113,7 +114,7 @@ class Recorder:
             self.times.append(t)
             self.records.append({name: np.asarray(a).copy() for name, a in observed.items()})
 
-    def results(self):
+    def results(self) -> tuple[np.ndarray, dict[str, np.ndarray]]:
         """What was observed, and when.
 
         Returns

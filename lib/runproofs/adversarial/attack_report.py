@@ -1,16 +1,23 @@
 """What attacks find on a torch model, what they may miss, and what a bound certifies."""
 
+from __future__ import annotations
+
 import math
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
+from numpy.typing import ArrayLike
 from torch import nn
 
 from runproofs import _arguments as arguments
 from runproofs._report import Content, Report, percent
 from runproofs._tensors import check_module, evaluation, passes_differ
 from runproofs.adversarial import attacks
+
+if TYPE_CHECKING:
+    import matplotlib.axes
 
 NOTABLE = 0.02  # share of inputs: what differs by more is a warning
 STUCK = 0.05  # of the inputs that stand still although the whole box is allowed
@@ -86,7 +93,7 @@ class AttackReport(Report):
     worst: torch.Tensor
     warnings: tuple[str, ...]
 
-    def plot(self, ax):
+    def plot(self, ax: matplotlib.axes.Axes) -> None:
         """Draw the robust accuracy by attack, and a line at what is certified.
 
         Parameters
@@ -126,8 +133,17 @@ class AttackReport(Report):
 
 
 def attack_report(
-    model, x, y, eps, norm=math.inf, *, steps=20, starts=5, clip=(0.0, 1.0), seed=0
-):  # fmt: skip
+    model: torch.nn.Module,
+    x: ArrayLike,
+    y: ArrayLike,
+    eps: float,
+    norm: float = math.inf,
+    *,
+    steps: int = 20,
+    starts: int = 5,
+    clip: tuple[float, float] | None = (0.0, 1.0),
+    seed: int = 0,
+) -> AttackReport:
     """Robust accuracy of a classifier by attack and loss, with what tells of masked gradients.
 
     Parameters

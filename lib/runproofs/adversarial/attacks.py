@@ -9,9 +9,12 @@ parameters. In half precision only the model computes: losses, lengths and steps
 """
 
 import math
+from collections.abc import Callable
 from functools import cache, partial, wraps
+from typing import Literal
 
 import torch
+from numpy.typing import ArrayLike
 from torch.nn.functional import cross_entropy, log_softmax, softplus
 
 from runproofs import _arguments as arguments
@@ -20,7 +23,7 @@ from runproofs._tensors import tensor
 _BOX = (0.0, 1.0)  # known to be finite, so that the default is not checked at every call
 
 
-def margin(logits, y):
+def margin(logits: torch.Tensor, y: ArrayLike) -> torch.Tensor:
     """Margin of each sample, negative where it is misclassified.
 
     Parameters
@@ -101,7 +104,15 @@ def _in_evaluation_mode(attack):
     return attacking
 
 
-def fgsm(model, x, y, *, eps, loss="ce", clip=_BOX):
+def fgsm(
+    model: Callable,
+    x: torch.Tensor,
+    y: ArrayLike,
+    *,
+    eps: float,
+    loss: Literal["ce", "reflected", "greedy", "margin"] | Callable = "ce",
+    clip: tuple[float, float] | None = _BOX,
+) -> torch.Tensor:
     """Fast gradient sign method: one step of eps along the sign of the gradient.
 
     Parameters
@@ -135,7 +146,16 @@ def fgsm(model, x, y, *, eps, loss="ce", clip=_BOX):
     return bim(model, x, y, eps=eps, step_size=eps, steps=1, loss=loss, clip=clip)
 
 
-def bim(model, x, y, *, eps, step_size, steps, **options):
+def bim(
+    model: Callable,
+    x: torch.Tensor,
+    y: ArrayLike,
+    *,
+    eps: float,
+    step_size: float | Callable,
+    steps: int,
+    **options: object,
+) -> torch.Tensor:
     """Basic iterative method: steps along the sign of the gradient, in the l_inf ball.
 
     With ``random_start=True`` the field calls it PGD.
@@ -172,22 +192,22 @@ def bim(model, x, y, *, eps, step_size, steps, **options):
 
 @_in_evaluation_mode
 def pgd(
-    model,
-    x,
-    y,
+    model: Callable,
+    x: torch.Tensor,
+    y: ArrayLike,
     *,
-    norm,
-    eps,
-    step_size,
-    steps,
-    loss="ce",
-    reduction="sum",
-    normalize=False,
-    clip=_BOX,
-    random_start=False,
-    best_iterate=False,
-    generator=None,
-):
+    norm: float,
+    eps: float,
+    step_size: float | Callable,
+    steps: int,
+    loss: Literal["ce", "reflected", "greedy", "margin"] | Callable = "ce",
+    reduction: Literal["sum", "mean"] = "sum",
+    normalize: bool = False,
+    clip: tuple[float, float] | None = _BOX,
+    random_start: bool = False,
+    best_iterate: bool = False,
+    generator: torch.Generator | None = None,
+) -> torch.Tensor:
     """Projected gradient ascent on a loss, in the ball of radius eps about each input.
 
     Parameters
@@ -276,7 +296,14 @@ def pgd(
 
 
 @_in_evaluation_mode
-def all_targets(model, x, y, *, clip=_BOX, **options):
+def all_targets(
+    model: Callable,
+    x: torch.Tensor,
+    y: ArrayLike,
+    *,
+    clip: tuple[float, float] | None = _BOX,
+    **options: object,
+) -> torch.Tensor:
     """The strongest of K - 1 attacks, one toward each wrong class.
 
     For each wrong class j, `pgd` on ``ln p_j - ln p_y = f_j - f_y``; the result of least margin.

@@ -4,9 +4,13 @@ An attack chooses u with ``||u - x||_2 <= eps`` (the thesis writes nu). All func
 batch of networks, of points, or of both.
 """
 
-from typing import NamedTuple
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.special import expit
 
 from runproofs import _arguments as arguments
@@ -16,6 +20,9 @@ from runproofs.networks.two_layer import (
     _margin_and_gradient,
     margin,
 )
+
+if TYPE_CHECKING:
+    from runproofs.networks.two_layer import TwoLayerNetwork
 
 # minus the derivative of the ascended loss with respect to the margin
 DESCENT = {"ce": lambda z: expit(-z), "reflected": expit, "margin": np.ones_like}
@@ -36,7 +43,7 @@ class Attack(NamedTuple):
     margin: np.ndarray
 
 
-def project(u, x, eps):
+def project(u: ArrayLike, x: ArrayLike, eps: float) -> np.ndarray:
     """The point nearest to u in the ball of radius eps about x.
 
     Parameters
@@ -80,7 +87,7 @@ def project(u, x, eps):
     return _project(u, x, arguments.number("eps", eps, least=0))
 
 
-def clean(network, x, y, eps):
+def clean(network: TwoLayerNetwork, x: ArrayLike, y: ArrayLike, eps: float) -> Attack:
     """The attack that leaves x as it is: adversarial training with it is plain training.
 
     Parameters
@@ -108,7 +115,16 @@ def clean(network, x, y, eps):
     return Attack(x, margin(network, x, y))
 
 
-def algorithm_5(network, x, y, eps, *, step_size, visits, loss="reflected"):
+def algorithm_5(
+    network: TwoLayerNetwork,
+    x: ArrayLike,
+    y: ArrayLike,
+    eps: float,
+    *,
+    step_size: ArrayLike | Callable,
+    visits: int,
+    loss: Literal["reflected", "ce", "margin"] = "reflected",
+) -> Attack:
     """Projected gradient ascent on a loss of the margin, from x; the best visited point.
 
     Parameters
@@ -154,7 +170,16 @@ def algorithm_5(network, x, y, eps, *, step_size, visits, loss="reflected"):
     return best
 
 
-def pgd_path(network, x, y, eps, *, step_size, visits, loss="reflected"):
+def pgd_path(
+    network: TwoLayerNetwork,
+    x: ArrayLike,
+    y: ArrayLike,
+    eps: float,
+    *,
+    step_size: ArrayLike | Callable,
+    visits: int,
+    loss: Literal["reflected", "ce", "margin"] = "reflected",
+) -> Attack:
     """All points that `algorithm_5` visits.
 
     Parameters
@@ -195,18 +220,18 @@ def pgd_path(network, x, y, eps, *, step_size, visits, loss="reflected"):
 
 
 def pgd_hidden(
-    network,
-    x,
-    y,
-    eps,
+    network: TwoLayerNetwork,
+    x: ArrayLike,
+    y: ArrayLike,
+    eps: float,
     *,
-    step_size,
-    visits,
-    loss="reflected",
-    normalize=False,
-    bias=0.0,
-    offset=0.0,
-):
+    step_size: ArrayLike | Callable,
+    visits: int,
+    loss: Literal["reflected", "ce", "margin"] = "reflected",
+    normalize: bool = False,
+    bias: ArrayLike = 0.0,
+    offset: float = 0.0,
+) -> Attack:
     """The attack of `algorithm_5` run on the m hidden units, whatever the dimension d.
 
     The same iterates ``u = x + W^T c``; the network may have biases,

@@ -1,10 +1,14 @@
 """Adversarial training of leaky-ReLU networks, Algorithm 6 of the thesis, batched over runs."""
 
+from __future__ import annotations
+
+from collections.abc import Callable
 from math import ceil
 from numbers import Integral
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.special import expit
 
 from runproofs import _arguments as arguments
@@ -34,7 +38,7 @@ class AdversarialTraining(NamedTuple):
     indices: np.ndarray
     times: np.ndarray
 
-    def networks(self, network):
+    def networks(self, network: TwoLayerNetwork) -> TwoLayerNetwork:
         """The kept iterates as one batch of networks.
 
         Parameters
@@ -50,7 +54,18 @@ class AdversarialTraining(NamedTuple):
         return TwoLayerNetwork(self.weights, network.a, network.alpha)
 
 
-def adversarial_training(network, X, Y, eps, *, rounds, step_size, attack, sample, every=1):
+def adversarial_training(
+    network: TwoLayerNetwork,
+    X: ArrayLike,
+    Y: ArrayLike,
+    eps: float,
+    *,
+    rounds: int,
+    step_size: ArrayLike,
+    attack: Callable,
+    sample: np.random.Generator | int | Callable,
+    every: int | list[int] | None = 1,
+) -> AdversarialTraining:
     """Algorithm 6: each round attacks one sample and takes a gradient step on its logistic loss.
 
     ``W_{t+1} = W_t + step_size sigmoid(-z_t) y_t (a * sigma'(W_t u_t)) u_t^T``, with z_t the margin
@@ -98,7 +113,18 @@ def adversarial_training(network, X, Y, eps, *, rounds, step_size, attack, sampl
     return _train(network, X, Y, eps, *options, lambda z: expit(-z))
 
 
-def mistake_driven_training(network, X, Y, eps, *, rounds, step_size, attack, sample, every=1):
+def mistake_driven_training(
+    network: TwoLayerNetwork,
+    X: ArrayLike,
+    Y: ArrayLike,
+    eps: float,
+    *,
+    rounds: int,
+    step_size: ArrayLike,
+    attack: Callable,
+    sample: np.random.Generator | int | Callable,
+    every: int | list[int] | None = 1,
+) -> AdversarialTraining:
     """Algorithm 6, but steps only when the attack reaches z_t <= 0, and then of weight 1.
 
     ``W_{t+1} = W_t + step_size y_t (a * sigma'(W_t u_t)) u_t^T``; round t was an update iff
@@ -199,7 +225,7 @@ def _sampler(sample, n, runs):
 # ---------------------------------------------------------------- attacks with the proved settings
 
 
-def attack_of_theorem_16(error):
+def attack_of_theorem_16(error: float) -> Callable:
     """The attack of Theorem 16: Algorithm 5 with its step size and number of visits.
 
     ``1 / eta = kappa^2 m ||W||_F^2`` and ``T >= 8 eps^2 / (eta error)``, with
@@ -237,7 +263,7 @@ def attack_of_theorem_16(error):
     return attack
 
 
-def attack_of_half_threshold(b0):
+def attack_of_half_threshold(b0: float) -> Callable:
     """Descent on the margin that finds a flip in every ball whose level exceeds b0.
 
     Algorithm 5 with ``T = ceil((b0 - 1 + alpha)^-2)`` points and steps ``eps / (L sqrt(T))``.

@@ -4,10 +4,13 @@ On each cell of its arrangement of hyperplanes ``w_j^T u = 0`` the margin is lin
 least value over the ball is attained at one of finitely many points that have formulas.
 """
 
+from __future__ import annotations
+
 from itertools import combinations, product
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from runproofs import _arguments as arguments
 from runproofs.adversarial.margin_attacks import Attack
@@ -15,11 +18,14 @@ from runproofs.networks import _arrangement
 from runproofs.networks._arrangement import as_complex, as_points
 from runproofs.networks.two_layer import _batch_shape, _labelled, lipschitz
 
+if TYPE_CHECKING:
+    from runproofs.networks.two_layer import TwoLayerNetwork
+
 CHUNK = 2**14  # candidates in the plane that are taken together: 256 KB, which stay in the cache
 MOST_UNSTABLE = 12  # units: 531441 candidates, a second or two
 
 
-def worst_case(network, x, y, eps):
+def worst_case(network: TwoLayerNetwork, x: ArrayLike, y: ArrayLike, eps: float) -> Attack:
     """A point of the ball of radius eps about x at which the margin is least.
 
     Parameters
@@ -59,7 +65,7 @@ def worst_case(network, x, y, eps):
     return _faces(network, x, y, eps)
 
 
-def worst_case_by_faces(network, x, y, eps):
+def worst_case_by_faces(network: TwoLayerNetwork, x: ArrayLike, y: ArrayLike, eps: float) -> Attack:
     """The worst case in any dimension, from ``3^q`` patterns of signs and zeros of q units.
 
     Parameters
@@ -119,7 +125,9 @@ class PlaneCandidates(NamedTuple):
     sectors: np.ndarray
 
 
-def plane_candidates(network, x, y, eps):
+def plane_candidates(
+    network: TwoLayerNetwork, x: ArrayLike, y: ArrayLike, eps: float
+) -> PlaneCandidates:
     """The at most 4m + 2 candidates for the worst case in the plane.
 
     Parameters
@@ -154,7 +162,9 @@ def plane_candidates(network, x, y, eps):
     return PlaneCandidates(*(as_points(c).reshape(*batch, -1, 2) for c in found))
 
 
-def robust_error(network, X, Y, eps, beta=0):
+def robust_error(
+    network: TwoLayerNetwork, X: ArrayLike, Y: ArrayLike, eps: float, beta: float = 0
+) -> np.ndarray:
     """Robust error: the share of points whose margin can be below ``-beta ||W||_F`` in the ball.
 
     Parameters
@@ -198,7 +208,7 @@ def robust_error(network, X, Y, eps, beta=0):
     return (least < -beta * norms[..., None]).mean(-1)
 
 
-def level(network, x, y, eps):
+def level(network: TwoLayerNetwork, x: ArrayLike, y: ArrayLike, eps: float) -> np.ndarray:
     """Level ``b = -(least margin) / (eps L)`` of an input: an attack exists iff b > 0.
 
     The sharp theorems of PGD need b > 1 - alpha.

@@ -7,13 +7,15 @@ T is the number of visits. All functions but `visits_at_level` broadcast, and no
 
 from fractions import Fraction
 from math import ceil
+from typing import Literal
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from runproofs import _arguments as arguments
 
 
-def beta_threshold(eps, alpha, A):
+def beta_threshold(eps: ArrayLike, alpha: ArrayLike, A: ArrayLike) -> float | np.ndarray:
     """The least beta of Lemma 18 and Theorem 16, ``2 eps (1 - alpha) A``.
 
     Above half of it PGD on the margin finds a flip.
@@ -40,7 +42,7 @@ def beta_threshold(eps, alpha, A):
     return 2 * eps * (1 - arguments.numbers("alpha", alpha, least=0, most=1)) * A
 
 
-def attack_step(A, norm):
+def attack_step(A: ArrayLike, norm: ArrayLike) -> float | np.ndarray:
     """Largest step of Lemma 18, ``1 / (A ||W||)^2``.
 
     Parameters
@@ -62,7 +64,7 @@ def attack_step(A, norm):
     return 1 / (arguments.numbers("A", A, above=0) * arguments.numbers("norm", norm, above=0)) ** 2
 
 
-def visits_at_level(b0, alpha):
+def visits_at_level(b0: float, alpha: float) -> int:
     """Visits with which PGD on the margin finds a flip at every level above b0.
 
     ``ceil((b0 - 1 + alpha)^-2)``.
@@ -100,7 +102,9 @@ def visits_at_level(b0, alpha):
     return ceil(excess**-2)
 
 
-def flow_time(z, slope, loss="ce"):
+def flow_time(
+    z: ArrayLike, slope: ArrayLike, loss: Literal["ce", "reflected"] = "ce"
+) -> float | np.ndarray:
     """Total step that gradient ascent needs to bring an affine margin from z down to 0.
 
     Parameters

@@ -9,6 +9,7 @@ the inputs has second moment C, and beta is its retentiveness; norm is ``||X||_{
 from math import e, sqrt
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from runproofs import _arguments as arguments
 
@@ -16,7 +17,7 @@ SHARPER = (1 + sqrt(2)) / 2  # for the 2 of Theorem 12; beyond the thesis, Theor
 WEIGHTED_TRACE = sqrt(4 * (e + 1))  # K of Theorem 11; beyond the thesis, Proposition 4.A
 
 
-def mahalanobis_norm(X, C):
+def mahalanobis_norm(X: ArrayLike, C: ArrayLike) -> np.ndarray:
     """Norm of a sample, ``||X||_{C^dagger} = (sum_i x_i^T C^dagger x_i)^{1/2}``.
 
     Parameters
@@ -59,7 +60,9 @@ def mahalanobis_norm(X, C):
     return np.linalg.norm(along[..., inside] / np.sqrt(values[inside]), axis=(-2, -1))
 
 
-def theorem_12(alpha, beta, n, norm, constant=2):
+def theorem_12(
+    alpha: ArrayLike, beta: ArrayLike, n: ArrayLike, norm: ArrayLike, constant: ArrayLike = 2
+) -> float | np.ndarray:
     """Upper bound on the complexity on a sample, ``constant alpha norm / (n sqrt(beta))``.
 
     Parameters
@@ -93,7 +96,9 @@ def theorem_12(alpha, beta, n, norm, constant=2):
     return _per_point(alpha, n, norm, constant) / np.sqrt(beta)
 
 
-def theorem_12_expected(alpha, beta, n, rank, constant=2):
+def theorem_12_expected(
+    alpha: ArrayLike, beta: ArrayLike, n: ArrayLike, rank: ArrayLike, constant: ArrayLike = 2
+) -> float | np.ndarray:
     """Upper bound on the mean complexity on samples of one size.
 
     ``constant alpha sqrt(rank / (beta n))``.
@@ -124,7 +129,9 @@ def theorem_12_expected(alpha, beta, n, rank, constant=2):
     return theorem_12(alpha, beta, n, np.sqrt(n * rank), constant)
 
 
-def theorem_13(alpha, n, norm, constant=0.5):
+def theorem_13(
+    alpha: ArrayLike, n: ArrayLike, norm: ArrayLike, constant: ArrayLike = 0.5
+) -> float | np.ndarray:
     """Lower bound on the complexity on a sample, ``constant alpha norm / n``.
 
     Parameters

@@ -7,11 +7,14 @@ the sizes that the theorems ask for exceed what runs. Hypotheses are the busines
 and the docstrings name them; the widths come from `theorem_14_width` and `mask_aware_width`.
 """
 
+from __future__ import annotations
+
 from fractions import Fraction
 from math import floor
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.optimize import brentq
 
 from runproofs import _arguments as arguments
@@ -24,7 +27,7 @@ FREEDMAN = 1 / (3 - np.e)  # from e^u <= 1 + u + (e - 2) u^2 for u <= 1
 PRINTED = 12.0, 6.0  # the constants of Theorem 15
 
 
-def kappa(step_size, N=1):
+def kappa(step_size: ArrayLike, N: ArrayLike = 1) -> float | np.ndarray:
     """Coefficient of ``eta L_t`` in the one-step form of Proposition 5.E, ``2 - RHO N eta / ln 2``.
 
     The proposition divides by it, and so it asks for a value above 0: eta below 3.40 / N.
@@ -55,7 +58,7 @@ def kappa(step_size, N=1):
     return 2 - RHO * N * step_size / LN2
 
 
-def mu(step_size, N=1):
+def mu(step_size: ArrayLike, N: ArrayLike = 1) -> float | np.ndarray:
     """What the loss of a rival costs in Proposition 5.E (b).
 
     ``1 + 2 RHO s / (4 ln 2 - s)`` with s = eta N.
@@ -87,7 +90,7 @@ def mu(step_size, N=1):
     return 1 + 2 * RHO * s / (4 * LN2 - s)
 
 
-def start_radius(d, m):
+def start_radius(d: ArrayLike, m: ArrayLike) -> float | np.ndarray:
     """Radius of the projection, ``c = sqrt(d) + 2 sqrt(ln m) + 1``.
 
     The rows of W_1 are within c - 1 with probability at least 1 - 1 / m.
@@ -117,7 +120,9 @@ def start_radius(d, m):
     return np.sqrt(d) + 2 * np.sqrt(np.log(m)) + 1
 
 
-def delta_0(step_size, T, m, radius):
+def delta_0(
+    step_size: ArrayLike, T: ArrayLike, m: ArrayLike, radius: ArrayLike
+) -> float | np.ndarray:
     """Failure probability for which Theorem 14 fixes its lambda, ``1 / (4 eta c sqrt(m) T)``.
 
     Parameters
@@ -149,7 +154,9 @@ def delta_0(step_size, T, m, radius):
     return 1 / (4 * step_size * radius * np.sqrt(m) * T)
 
 
-def lemma_13_lambda(gamma, step_size, T, delta):
+def lemma_13_lambda(
+    gamma: ArrayLike, step_size: ArrayLike, T: ArrayLike, delta: ArrayLike
+) -> float | np.ndarray:
     """The lambda of Lemma 13, ``(5 ln(2 eta T) + sqrt(44 ln(6 T / delta))) / gamma``.
 
     Parameters
@@ -183,7 +190,9 @@ def lemma_13_lambda(gamma, step_size, T, delta):
     return (5 * np.log(2 * step_size * T) + np.sqrt(44 * np.log(6 * T / delta))) / gamma
 
 
-def theorem_14_lambda(gamma, step_size, T, m, radius):
+def theorem_14_lambda(
+    gamma: ArrayLike, step_size: ArrayLike, T: ArrayLike, m: ArrayLike, radius: ArrayLike
+) -> float | np.ndarray:
     """The lambda of Theorem 14, that of Lemma 13 at `delta_0`.
 
     ``(5 ln(2 eta T) + sqrt(44 ln(24 eta c sqrt(m) T^2))) / gamma``.
@@ -221,7 +230,9 @@ def theorem_14_lambda(gamma, step_size, T, m, radius):
     return lemma_13_lambda(gamma, step_size, T, delta)
 
 
-def theorem_14_width(gamma, step_size, T, d, *, projection=True):
+def theorem_14_width(
+    gamma: ArrayLike, step_size: ArrayLike, T: ArrayLike, d: ArrayLike, *, projection: bool = True
+) -> float | np.ndarray:
     """The smallest width of Theorem 14, the least m >= 1 with ``m >= 2401 gamma^-6 lambda^2``.
 
     Parameters
@@ -265,7 +276,9 @@ def theorem_14_width(gamma, step_size, T, d, *, projection=True):
     return _least_width(asked, step_size, T)
 
 
-def theorem_14(lam, step_size, T, kappa=1):
+def theorem_14(
+    lam: ArrayLike, step_size: ArrayLike, T: ArrayLike, kappa: ArrayLike = 1
+) -> float | np.ndarray:
     """Bound on the average of ``E[R(q W_t)]`` over t <= T, ``(2 lambda^2 + 1) / (kappa eta T)``.
 
     Parameters
@@ -301,7 +314,13 @@ def theorem_14(lam, step_size, T, kappa=1):
     return (2 * lam**2 + 1) / (kappa * step_size * T)
 
 
-def concentration(total, delta, *, largest=1 / LN2, inflation=SUPERMARTINGALE):
+def concentration(
+    total: ArrayLike,
+    delta: ArrayLike,
+    *,
+    largest: ArrayLike = 1 / LN2,
+    inflation: ArrayLike = SUPERMARTINGALE,
+) -> float | np.ndarray:
     """Bound on a sum of conditional means from the sum of 0 <= X_s <= M, for all t at once.
 
     With probability at least 1 - delta the sum over s <= t of the means of the X_s, each given what
@@ -338,7 +357,9 @@ def concentration(total, delta, *, largest=1 / LN2, inflation=SUPERMARTINGALE):
     return inflation * (total + M * _log_inverse(delta))
 
 
-def concentration_failure(p, delta, steps, *, inflation=SUPERMARTINGALE):
+def concentration_failure(
+    p: ArrayLike, delta: float, steps: int, *, inflation: float = SUPERMARTINGALE
+) -> float | np.ndarray:
     """The probability that `concentration` fails at some t <= steps, exactly, for tossed coins.
 
     X_s is 1 with probability p, else 0, independently, and it fails at t if t p exceeds it.
@@ -390,7 +411,7 @@ def concentration_failure(p, delta, steps, *, inflation=SUPERMARTINGALE):
     return failed
 
 
-def theorem_15_constants(inflation):
+def theorem_15_constants(inflation: ArrayLike) -> tuple[float | np.ndarray, float | np.ndarray]:
     """The two constants that `concentration` with this inflation gives in Theorem 15.
 
     Parameters
@@ -419,7 +440,15 @@ def theorem_15_constants(inflation):
     return 4 * LN2 * inflation, inflation
 
 
-def theorem_15(lam, step_size, T, delta, *, constants=PRINTED, kappa=1):
+def theorem_15(
+    lam: ArrayLike,
+    step_size: ArrayLike,
+    T: ArrayLike,
+    delta: ArrayLike,
+    *,
+    constants: tuple[float, float] = PRINTED,
+    kappa: ArrayLike = 1,
+) -> float | np.ndarray:
     """Bound on the average of ``R(W_t; B_t)`` over t <= T.
 
     ``C lambda^2 / (kappa eta T) + C' ln(1 / delta) / T``.
@@ -461,7 +490,7 @@ def theorem_15(lam, step_size, T, delta, *, constants=PRINTED, kappa=1):
     return first * lam**2 / (kappa * step_size * T) + second * _log_inverse(delta) / T
 
 
-def certificate(total, T, delta):
+def certificate(total: ArrayLike, T: ArrayLike, delta: ArrayLike) -> float | np.ndarray:
     """Bound on the average error of fresh sub-networks along a run, from the sum of the Q.
 
     ``(2 ln 2 sum Q_t + ln(1 / delta)) / ((1 - 1/e) T)``, with probability at least 1 - delta for
@@ -493,7 +522,7 @@ def certificate(total, T, delta):
     return mistake_certificate(2 * LN2 * arguments.numbers("total", total, least=0), T, delta)
 
 
-def mistake_certificate(mistakes, T, delta):
+def mistake_certificate(mistakes: ArrayLike, T: ArrayLike, delta: ArrayLike) -> float | np.ndarray:
     """Bound on the average error of fresh sub-networks along a run, from the online mistakes.
 
     ``(K + ln(1 / delta)) / ((1 - 1/e) T)``, with probability at least 1 - delta for all T at once.
@@ -545,7 +574,9 @@ class MaskAware(NamedTuple):
     width: np.ndarray
 
 
-def mask_aware(g, step_size, T, d, m, *, keep):
+def mask_aware(
+    g: ArrayLike, step_size: ArrayLike, T: ArrayLike, d: ArrayLike, m: ArrayLike, *, keep: ArrayLike
+) -> MaskAware:
     """The quantities of Theorem 5.J, whose width condition keeps track of the mask.
 
     Parameters
@@ -590,7 +621,9 @@ def mask_aware(g, step_size, T, d, m, *, keep):
     return MaskAware(lam, L, Lambda, (30 * Lambda**2 / (lam * g)) ** 2)
 
 
-def mask_aware_width(g, step_size, T, d, *, keep):
+def mask_aware_width(
+    g: ArrayLike, step_size: ArrayLike, T: ArrayLike, d: ArrayLike, *, keep: ArrayLike
+) -> float | np.ndarray:
     """The smallest width m >= 1 that Theorem 5.J admits.
 
     Parameters

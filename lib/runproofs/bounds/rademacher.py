@@ -8,6 +8,7 @@ from fractions import Fraction
 from numbers import Rational
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.stats import binom
 
 from runproofs import _arguments as arguments
@@ -16,7 +17,7 @@ from runproofs.masks import all_signs
 MOST_SAMPLES, MOST_CORRELATIONS = 2**20, 2**26
 
 
-def all_samples(law, n):
+def all_samples(law: ArrayLike, n: int) -> tuple[np.ndarray, np.ndarray]:
     """All samples of size n from a law on N points, and their probabilities.
 
     Parameters
@@ -59,7 +60,7 @@ def all_samples(law, n):
     return samples, law[samples].prod(axis=1)
 
 
-def empirical_complexity(values):
+def empirical_complexity(values: ArrayLike) -> np.ndarray:
     """Empirical complexity ``E_s max_f (1/n) sum_i s_i f(x_i)`` over all signs; no absolute value.
 
     Parameters
@@ -99,7 +100,7 @@ def empirical_complexity(values):
     return best * Fraction(1, n * 2**n) if values.dtype == object else best / (n * 2**n)
 
 
-def expected_complexity(table, law, n):
+def expected_complexity(table: ArrayLike, law: ArrayLike, n: int) -> float | Fraction:
     """Mean of the empirical complexity over all samples of size n.
 
     Parameters
@@ -140,7 +141,7 @@ def expected_complexity(table, law, n):
     return p @ empirical_complexity(np.moveaxis(table[:, samples], 0, 1))
 
 
-def all_functions(N, n):
+def all_functions(N: int, n: int) -> float:
     """R_n of all functions from N equally likely points to [0, 1], or to {0, 1}.
 
     ``N/(2n) E|Z|``, where Z sums the signs of one point.

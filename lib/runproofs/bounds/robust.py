@@ -6,10 +6,14 @@ formulas eta is step_size and T is the number of rounds. Bounds are numbers, not
 without roots and logarithms are exact where all numbers are Fractions.
 """
 
+from __future__ import annotations
+
 from dataclasses import astuple, dataclass
 from math import sqrt
 from typing import NamedTuple
 
+import numpy as np
+from numpy.typing import ArrayLike
 from scipy.special import xlog1py, xlogy
 
 from runproofs import _arguments as arguments
@@ -54,17 +58,19 @@ class Setting:
             raise ValueError(f"eps < gamma <= R and alpha <= 1 are needed, but it was {self}.")
 
     @property
-    def largest_step(self):
+    def largest_step(self) -> float:
         """Largest step of training, ``1 / (A (R + eps))^2``, and the one of Theorem 16."""
         return 1 / (self.A * (self.R + self.eps)) ** 2
 
     @property
-    def correlation(self):
+    def correlation(self) -> float:
         """Least product of a weight gradient with V_*, ``c = (gamma - eps) alpha A``."""
         return (self.gamma - self.eps) * self.alpha * self.A
 
 
-def rounds_lemma_19(setting, error, start, step_size=None):
+def rounds_lemma_19(
+    setting: Setting, error: float, start: float, step_size: float | None = None
+) -> float:
     """Rounds T_tr of Lemma 19, ``4 (1 + start gamma alpha A error) / (eta c^2 error^2)``.
 
     Parameters
@@ -94,7 +100,7 @@ def rounds_lemma_19(setting, error, start, step_size=None):
     return 4 * (1 + bonus) / (step_size * c**2 * error**2)
 
 
-def rounds_theorem_16(setting, error, omega):
+def rounds_theorem_16(setting: Setting, error: float, omega: float) -> float:
     """Rounds T_tr of Theorem 16 for ``||W_1||_F <= omega``, at the largest step; as printed.
 
     ``64 (R + eps)^2 (1 + omega gamma alpha A error) / ((gamma - eps)^2 alpha^2 error^2)``.
@@ -132,7 +138,9 @@ def rounds_theorem_16(setting, error, omega):
     )
 
 
-def squared_norm_bound(start, step_size, rounds, constant=3):
+def squared_norm_bound(
+    start: ArrayLike, step_size: ArrayLike, rounds: ArrayLike, constant: float = 3
+) -> float | np.ndarray:
     """Bound on ``||W||_F^2`` after some rounds, ``start^2 + constant eta rounds``.
 
     Parameters
@@ -181,7 +189,7 @@ class TotalCost(NamedTuple):
     bound: float
 
 
-def total_cost(setting, error):
+def total_cost(setting: Setting, error: float) -> TotalCost:
     """Bounds on all attack steps that do not depend on the weights.
 
     For ``omega^2 = 3 / (R + eps)^2`` and A = 1.
@@ -212,7 +220,7 @@ def total_cost(setting, error):
 # ---------------------------------------------------------------- training, sharper
 
 
-def growth(p):
+def growth(p: ArrayLike) -> float | np.ndarray:
     """Growth phi of the weights: in round t ``||W||_F^2`` grows by at most ``eta phi(p_t)``.
 
     ``phi(p) = p^2 + 2 p ln((1 - p) / p)``.
@@ -235,7 +243,9 @@ def growth(p):
     return p**2 + 2 * (xlog1py(p, -p) - xlogy(p, p))
 
 
-def rounds_sharp(setting, error, start, step_size=None):
+def rounds_sharp(
+    setting: Setting, error: float, start: float, step_size: float | None = None
+) -> float:
     """Rounds from which on the average of the weights p_t is at most the error, along every path.
 
     ``T_eps = (phi(error) + 2 c start error) / (eta c^2 error^2)``.
@@ -266,7 +276,7 @@ def rounds_sharp(setting, error, start, step_size=None):
     return float((growth(error) + 2 * c * start * error) / (step_size * (c * error) ** 2))
 
 
-def mistakes(setting, start, step_size=None):
+def mistakes(setting: Setting, start: float, step_size: float | None = None) -> float:
     """Most updates that mistake-driven training ever makes, ``N = (1 + 2 c start) / (eta c^2)``.
 
     N / error rounds bring the mean robust error of the iterates below the error.

@@ -73,7 +73,7 @@ class Check:
         self.rows.append(Row(self, text, evidence))
         return self.rows[-1]
 
-    def must_be_open(self, text: str):
+    def must_be_open(self, text: str) -> None:
         """Refuse a row that stands outside the block.
 
         Parameters
@@ -105,7 +105,7 @@ class Check:
             raise error
         _show(self)
 
-    def objections(self):
+    def objections(self) -> None:
         """Why these rows do not support the claim."""
         verdicts = [row.verdict for row in self.rows if row.verdict]
         yield from (f"{row.text!r} was never judged" for row in self.rows if not row.verdict)

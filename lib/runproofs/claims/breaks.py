@@ -18,6 +18,7 @@ as the claim, and demands that a positive row of its card turns red.
 import importlib
 import inspect
 import re
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 from types import CodeType
@@ -100,7 +101,7 @@ def replaced(text: str, wrong: Break) -> str:
     return text[:start] + by + text[matches[0].end() :]
 
 
-def broken(wrong: Break):
+def broken(wrong: Break) -> Iterator[None]:
     """The function of the library that it changes, and the code that it then has inside wrappers.
 
     Raises ValueError unless the piece occurs once in a function of that name.
@@ -125,7 +126,7 @@ def broken(wrong: Break):
     return function, recompiled(function, "".join([*lines[:first], body, *lines[last:]]))
 
 
-def recompiled(function, source: str) -> CodeType:
+def recompiled(function: Callable, source: str) -> CodeType:
     """The code that a function has in a changed source of its module."""
     code = inspect.unwrap(function).__code__
     waiting = [compile(source, code.co_filename, "exec")]
@@ -134,7 +135,7 @@ def recompiled(function, source: str) -> CodeType:
     return found
 
 
-def change(function, code: CodeType) -> None:
+def change(function: Callable, code: CodeType) -> None:
     """Give a function another code, wherever it is imported already; what it cached is lost."""
     if hasattr(function, "cache_clear"):
         function.cache_clear()

@@ -1,10 +1,14 @@
 """Rows that prove more than an instance; `Row` has them beside its comparisons."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable
 from decimal import ROUND_CEILING, Context
 from numbers import Rational
+from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from runproofs.exact import (
     enclosed,
@@ -16,6 +20,9 @@ from runproofs.exact import (
     vanishes,
 )
 
+if TYPE_CHECKING:
+    import sympy
+
 PIECES = 10_000  # of a box, after which an enclosure is given up
 LISTED = 6  # symbols that a card names one by one
 
@@ -23,7 +30,7 @@ LISTED = 6  # symbols that a card names one by one
 class Proofs:
     """The methods of a `Row` whose evidence is above "exact". Arguments are exact, or intervals."""
 
-    def identity(self, left, right):
+    def identity(self, left: sympy.Expr | ArrayLike, right: sympy.Expr | ArrayLike) -> None:
         """Both sides are equal for all values of their symbols: SymPy reduces left - right to 0.
 
         Where both are defined, and for what the assumptions of the symbols allow. Two sides that
@@ -43,7 +50,9 @@ class Proofs:
         measured = f"{len(wrong)} of {a.size} differ" if wrong else "equal"
         self._judge(reason, not wrong and not reason, measured, "equal")
 
-    def positive(self, expression, *, least=None, most=None):
+    def positive(
+        self, expression: sympy.Expr, *, least: Rational | None = None, most: Rational | None = None
+    ) -> None:
         """An expression is positive for all real values of its one symbol from least to most.
 
         Parameters
@@ -61,7 +70,9 @@ class Proofs:
         holds = not reason and is_positive(a, least, most)
         self._judge(reason, holds, "positive" if holds else "not positive", "positive")
 
-    def polynomial_identity(self, sides: Callable, *, degree: int, **shapes: tuple[int, ...]):
+    def polynomial_identity(
+        self, sides: Callable, *, degree: int, **shapes: tuple[int, ...]
+    ) -> None:
         """Both sides are equal for all arrays of these shapes: in Fractions, at random points.
 
         A float anywhere fails the row, and so does a side that is 0 throughout.
@@ -93,7 +104,15 @@ class Proofs:
         demanded = f"equal at {points} random point{'s' * (points > 1)}"
         self._judge(reason, not (reason or wrong), wrong or demanded, demanded)
 
-    def certificate(self, value, bound, *, semidefinite: Iterable = (), zero=(), nonnegative=()):
+    def certificate(
+        self,
+        value: Rational,
+        bound: Rational,
+        *,
+        semidefinite: Iterable = (),
+        zero: Iterable[ArrayLike] = (),
+        nonnegative: Iterable[ArrayLike] = (),
+    ) -> None:
         """No point of the whole space is better: this one attains the bound of a dual problem.
 
         Why the conditions make it a bound for all points is said on the page. All numbers are
@@ -129,8 +148,15 @@ class Proofs:
         demanded = f"equal to the dual bound; {', '.join(conditions)}"
         self._judge(reason, not (reason or wrong), wrong.removeprefix("; ") or demanded, demanded)
 
-    def enclosed(self, function: Callable, *, least=None, most=None, beyond: str = "",
-                 **box: tuple):  # fmt: skip
+    def enclosed(
+        self,
+        function: Callable,
+        *,
+        least: Rational | None = None,
+        most: Rational | None = None,
+        beyond: str = "",
+        **box: tuple,
+    ) -> None:
         """A function stays between its bounds at each point of a box, by interval arithmetic.
 
         One that touches its bound inside the box is not decided, and fails.

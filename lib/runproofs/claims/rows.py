@@ -7,6 +7,7 @@ from numbers import Number, Rational
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from runproofs.claims.proofs import Proofs, _for_all
 from runproofs.claims.registry import LEVELS
@@ -91,7 +92,13 @@ class Row(Proofs):
 
     # Positive rows ---------------------------------------------------------------------------
 
-    def equal(self, measured, expected, tol: float | None = None, scale: float | None = None):
+    def equal(
+        self,
+        measured: ArrayLike,
+        expected: ArrayLike,
+        tol: float | None = None,
+        scale: float | None = None,
+    ) -> None:
         """Two sides are equal: ``max|measured - expected| <= tol * scale``.
 
         Parameters
@@ -123,7 +130,15 @@ class Row(Proofs):
             measured = _relation(error, "≤", tol, error <= tol, (2, 6))
             self._judge("", error <= tol, measured, f"error ≤ {tol:g}", room=(tol - error,))
 
-    def at_most(self, lower, upper, tol: float = 0.0, *, tightness: float, why_loose: str = ""):
+    def at_most(
+        self,
+        lower: ArrayLike,
+        upper: ArrayLike,
+        tol: float = 0.0,
+        *,
+        tightness: float,
+        why_loose: str = "",
+    ) -> None:
         """``lower <= upper + tol * max|upper|``, entry by entry, and near equality in one of them.
 
         Parameters
@@ -162,7 +177,7 @@ class Row(Proofs):
             "", holds and nearest >= tightness, measured, demanded, why_loose=why_loose, room=room
         )
 
-    def less(self, lower, upper, *, by: float):
+    def less(self, lower: ArrayLike, upper: ArrayLike, *, by: float) -> None:
         """``lower < upper``, entry by entry, by a share of the larger of both sizes.
 
         For an order that is strict, such as what falls: ``values[1:]`` below ``values[:-1]``. A
@@ -188,7 +203,9 @@ class Row(Proofs):
         measured += f", by {_percent(gap[worst], by)}"
         self._judge("", gap[worst] >= by, measured, demanded, room=(gap[worst] - by,))
 
-    def not_close(self, one, other, *, by: float, every: bool = False):
+    def not_close(
+        self, one: ArrayLike, other: ArrayLike, *, by: float, every: bool = False
+    ) -> None:
         """``|one - other| >= by * max|other|`` in some entry, or in every one.
 
         Said of what moved, or of noise. A side that is 0 throughout fails.
@@ -212,7 +229,7 @@ class Row(Proofs):
         measured = f"{where}{_relation(found, '≥', by, found >= by, (2, 6))} apart"
         self._judge("", found >= by, measured, f"{where}≥ {by:g} apart", room=(found - by,))
 
-    def pairwise_different(self, members, *, by: float):
+    def pairwise_different(self, members: ArrayLike, *, by: float) -> None:
         """Any two members are ``by * max|members|`` apart in some entry.
 
         Parameters
@@ -240,7 +257,7 @@ class Row(Proofs):
         measured = f"any two {_relation(nearest, '≥', by, nearest >= by, (2, 6))} apart"
         self._judge("", nearest >= by, measured, demanded, room=(nearest - by,))
 
-    def holds(self, condition):
+    def holds(self, condition: bool) -> None:
         """A condition is true.
 
         Parameters
@@ -251,7 +268,9 @@ class Row(Proofs):
         self.level = "whole"
         self._judge("", _truth(condition), str(_truth(condition)).lower(), "true")
 
-    def within(self, estimate, target, standard_error, z: float = 5.0):
+    def within(
+        self, estimate: ArrayLike, target: ArrayLike, standard_error: ArrayLike, z: float = 5.0
+    ) -> None:
         """``|estimate - target| <= z * standard_error``, for each of the estimates.
 
         Parameters
@@ -292,8 +311,16 @@ class Row(Proofs):
 
     # Controls: the sentence is false ---------------------------------------------------------
 
-    def differs(self, wrong, right, *, by: float, scale: float | None = None, every: bool = False,
-                as_printed: bool = False):  # fmt: skip
+    def differs(
+        self,
+        wrong: ArrayLike,
+        right: ArrayLike,
+        *,
+        by: float,
+        scale: float | None = None,
+        every: bool = False,
+        as_printed: bool = False,
+    ) -> None:
         """Control: ``|wrong - right| >= by * scale`` in some entry, or in every one.
 
         Parameters
@@ -325,8 +352,8 @@ class Row(Proofs):
         demanded = f"{where}≥ {by:g} apart"
         self._judge("", apart >= by, measured, demanded, True, as_printed, room=(apart - by,))
 
-    def exceeds(self, value, bound, *, by: float = 0.0, every: bool = False,
-                as_printed: bool = False):  # fmt: skip
+    def exceeds(self, value: ArrayLike, bound: ArrayLike, *, by: float = 0.0, every: bool = False,
+                as_printed: bool = False) -> None:  # fmt: skip
         """Control: ``value > bound + by`` in some entry, or in every one; a bound must be violated.
 
         Parameters
@@ -359,7 +386,7 @@ class Row(Proofs):
         measured = where + _relation(a[entry], ">", b[entry], passed) + f" + {by:g}" * (by > 0)
         self._judge("", passed, measured, demanded, True, as_printed, room=(excess - limit,))
 
-    def fails(self, condition, *, as_printed: bool = False):
+    def fails(self, condition: bool, *, as_printed: bool = False) -> None:
         """Control: a condition is false.
 
         Parameters

@@ -15,10 +15,14 @@ regularizer that Theorem 11 bounds::
 Of Fractions, the objective with ``R^`` is exact.
 """
 
+from __future__ import annotations
+
+from collections.abc import Callable
 from fractions import Fraction
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from runproofs import _arguments as arguments
 from runproofs.linalg import weighted
@@ -27,7 +31,7 @@ from runproofs.training import Recorder
 # ------------------------------------------------------------------------------------- objective
 
 
-def rate(*, drop):
+def rate(*, drop: float) -> float:
     """Weight ``lam = p / (1 - p)`` of the regularizer.
 
     Parameters
@@ -53,7 +57,7 @@ def rate(*, drop):
     return drop / (1 - drop)
 
 
-def loss(U, V, ratings):
+def loss(U: ArrayLike, V: ArrayLike, ratings: tuple[ArrayLike, ArrayLike, ArrayLike]) -> float:
     """Mean squared error of ``U V^T`` on the ratings.
 
     Parameters
@@ -87,7 +91,9 @@ def loss(U, V, ratings):
     return _loss(U, V, r, c, y)
 
 
-def empirical_regularizer(U, V, ratings):
+def empirical_regularizer(
+    U: ArrayLike, V: ArrayLike, ratings: tuple[ArrayLike, ArrayLike, ArrayLike]
+) -> float:
     """Regularizer of the pairs that were rated, ``R^ = (1/n) sum_i sum_k U[r_i, k]^2 V[c_i, k]^2``.
 
     Parameters
@@ -116,7 +122,7 @@ def empirical_regularizer(U, V, ratings):
     return _empirical(U, V, r, c)
 
 
-def expected_regularizer(U, V, law):
+def expected_regularizer(U: ArrayLike, V: ArrayLike, law: tuple[ArrayLike, ArrayLike]) -> float:
     """Mean of ``R^`` under a law, ``R = sum_k (sum_r p(r) U[r, k]^2) (sum_c q(c) V[c, k]^2)``.
 
     Parameters
@@ -146,7 +152,13 @@ def expected_regularizer(U, V, law):
     return _expected(U, V, _law(law, len(U), len(V)))
 
 
-def objective(U, V, ratings, lam, law=None):
+def objective(
+    U: ArrayLike,
+    V: ArrayLike,
+    ratings: tuple[ArrayLike, ArrayLike, ArrayLike],
+    lam: float,
+    law: tuple[ArrayLike, ArrayLike] | None = None,
+) -> float:
     """Mean loss under dropout, ``loss + lam R^``; or, with a law, ``loss + lam R``.
 
     Parameters
@@ -183,7 +195,9 @@ def objective(U, V, ratings, lam, law=None):
     return _loss(U, V, r, c, y) + (penalty if U.dtype == object else float(penalty))
 
 
-def frequencies(ratings, shape):
+def frequencies(
+    ratings: tuple[ArrayLike, ArrayLike, ArrayLike], shape: tuple[int, int]
+) -> tuple[np.ndarray, np.ndarray]:
     """Law (p, q) of the ratings: which share of them each row and each column has.
 
     Parameters
@@ -237,7 +251,17 @@ class Completion(NamedTuple):
     observed: dict[str, np.ndarray]
 
 
-def als(U, V, ratings, lam, *, sweeps, law=None, observe=None, every=1):
+def als(
+    U: ArrayLike,
+    V: ArrayLike,
+    ratings: tuple[ArrayLike, ArrayLike, ArrayLike],
+    lam: float,
+    *,
+    sweeps: int,
+    law: tuple[ArrayLike, ArrayLike] | None = None,
+    observe: Callable | None = None,
+    every: int | list[int] = 1,
+) -> Completion:
     """Alternating least squares: minimize `objective` exactly over U, then over V, and so on.
 
     Parameters
@@ -339,7 +363,7 @@ def _minimize_rows(V, grouped, lam, p, q):
 # -------------------------------------------------------------------------------------- capacity
 
 
-def trace_norm_complexity(p, q, n):
+def trace_norm_complexity(p: ArrayLike, q: ArrayLike, n: int) -> float:
     """Rademacher complexity of the matrices whose weighted trace norm is at most 1, exactly.
 
     ``E ||sum_i s_i B_i||_2 / n`` over n pairs (r, c) from the law and n signs s, where B_i has the

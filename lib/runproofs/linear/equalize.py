@@ -5,14 +5,21 @@ Fourier transform (U with orthogonal columns, any r) and Hadamard matrices (the 
 two). The printed Algorithm 2 and the printed recursion of Remark 5 stand beside them.
 """
 
+from __future__ import annotations
+
+from collections.abc import Iterable
 from math import sqrt
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.linalg.blas import ddot, drot
 
 from runproofs import _arguments as arguments
 from runproofs.linalg import column_norms, nuclear_norm
+
+if TYPE_CHECKING:
+    import torch
 
 
 class Rotation(NamedTuple):
@@ -32,7 +39,7 @@ class Rotation(NamedTuple):
     s: float
 
 
-def plane_rotations(U):
+def plane_rotations(U: ArrayLike) -> list[Rotation]:
     """At most r - 1 plane rotations that, one after another, equalize the columns of U.
 
     Parameters
@@ -60,7 +67,7 @@ def plane_rotations(U):
     return _equalize_rows(_scaled(U).T.copy(), len(U))
 
 
-def rotate(X, rotations):
+def rotate(X: ArrayLike, rotations: Iterable[Rotation]) -> np.ndarray:
     """``X Q`` for the product Q of plane rotations.
 
     Parameters
@@ -98,7 +105,7 @@ def rotate(X, rotations):
     return W.T
 
 
-def equalizer(U):
+def equalizer(U: ArrayLike) -> np.ndarray:
     """An orthogonal Q such that all columns of U Q have the squared norm ``||U||_F^2 / r``.
 
     Parameters
@@ -134,7 +141,7 @@ def _scaled(U):
     return U / largest if largest > 0 else U
 
 
-def diagonal_rotations(G):
+def diagonal_rotations(G: ArrayLike) -> list[Rotation]:
     """At most r - 1 plane rotations that give the diagonal of ``R^T G R`` one value, ``tr(G) / r``.
 
     Parameters
@@ -218,7 +225,7 @@ def _even_out(excess, rounding, inner, turn, current):
     return rotations
 
 
-def equalizer_fft(gram_diagonal):
+def equalizer_fft(gram_diagonal: ArrayLike) -> np.ndarray:
     """An orthogonal Q that gives ``Q^T D Q`` a constant diagonal, for a diagonal D of any size.
 
     The real discrete Fourier transform, with the cosine and the sine of each frequency rotated by
@@ -250,7 +257,7 @@ def equalizer_fft(gram_diagonal):
     return equalize_fft(np.eye(D.size), D)
 
 
-def equalize_fft(X, gram_diagonal):
+def equalize_fft(X: ArrayLike, gram_diagonal: ArrayLike) -> np.ndarray:
     """``X Q`` for the orthogonal Q of `equalizer_fft`, which is not formed.
 
     Parameters
@@ -293,7 +300,7 @@ def equalize_fft(X, gram_diagonal):
     return Y
 
 
-def hadamard(k):
+def hadamard(k: int) -> np.ndarray:
     """An orthogonal Z_k that gives ``Z_k^T D Z_k`` a constant diagonal for every diagonal D.
 
     Parameters
@@ -325,7 +332,7 @@ def _levels(k):
     return arguments.positive_integer("k", k, most=13, why=", for 4096 rows")
 
 
-def equalizer_as_printed(U):
+def equalizer_as_printed(U: ArrayLike) -> np.ndarray:
     """An orthogonal Q such that U Q is equalized, by r eigendecompositions as the thesis prints it.
 
     Parameters
@@ -362,7 +369,9 @@ def equalizer_as_printed(U):
     return Q
 
 
-def importance_scores(U, V):
+def importance_scores(
+    U: ArrayLike | torch.Tensor, V: ArrayLike | torch.Tensor
+) -> np.ndarray | torch.Tensor:
     """Importance score ``||u_i|| ||v_i||`` of each hidden unit, for factors of any scale.
 
     Parameters
@@ -401,7 +410,7 @@ def importance_scores(U, V):
     return column_norms(U, torch) * column_norms(V, torch)
 
 
-def is_equalized(U, V=None, tol=1e-9):
+def is_equalized(U: ArrayLike, V: ArrayLike | None = None, tol: float = 1e-9) -> bool:
     """Whether U, or the pair (U, V), is equalized.
 
     U: ``||u_i||^2 = ||U||_F^2 / r`` for every i. The pair: ``||u_i|| ||v_i|| = ||U V^T||_* / r``;

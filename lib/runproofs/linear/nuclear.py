@@ -10,9 +10,12 @@ Vidal, "Global Optimality in Tensor Factorization, Deep Learning, and Beyond", 2
 "Mathematics of Deep Learning".
 """
 
+from __future__ import annotations
+
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from runproofs import _arguments as arguments
 from runproofs.linalg import column_norms, weighted
@@ -60,7 +63,7 @@ class Growth(NamedTuple):
     sizes: np.ndarray
 
 
-def objective(U, V, Y, lam):
+def objective(U: ArrayLike, V: ArrayLike, Y: ArrayLike, lam: float) -> float:
     """The objective f, ``1/2 ||Y - U V^T||_F^2 + lam sum_i ||u_i|| ||v_i||``.
 
     Parameters
@@ -96,7 +99,7 @@ def objective(U, V, Y, lam):
     return _value(Y - U @ V.T, U, V, lam)
 
 
-def polar(R):
+def polar(R: ArrayLike) -> Polar:
     """Polar problem of a residual: the maximum of ``u^T R v`` over ``||u|| ||v|| <= 1``.
 
     Parameters
@@ -125,7 +128,7 @@ def polar(R):
     return _polar(arguments.matrix("R", R))
 
 
-def duality_gap(Y, U, V, lam):
+def duality_gap(Y: ArrayLike, U: ArrayLike, V: ArrayLike, lam: float) -> float:
     """A bound on f(U, V) minus the least value of f over all sizes, zero only at an optimum.
 
     ``1/2 ||R||_F^2 + lam sum_i ||u_i|| ||v_i|| - s <R, Y> + 1/2 s^2 ||R||_F^2`` with
@@ -164,7 +167,9 @@ def duality_gap(Y, U, V, lam):
     return _gap(Y, Y - U @ V.T, U, V, lam)
 
 
-def append_polar(Y, U, V, lam):
+def append_polar(
+    Y: ArrayLike, U: ArrayLike, V: ArrayLike, lam: float
+) -> tuple[np.ndarray, np.ndarray]:
     """Factors with one more column each: the top singular pair of the residual, by the best step.
 
     The step ``max(sigma_1 - lam, 0)`` lowers f by half its square.
@@ -210,7 +215,7 @@ def append_polar(Y, U, V, lam):
     return _append(Y - U @ V.T, U, V, lam)
 
 
-def greedy(Y, lam):
+def greedy(Y: ArrayLike, lam: float) -> tuple[np.ndarray, np.ndarray]:
     """Factors of ``S_lam(Y)``, polar pair by polar pair and without descent.
 
     Parameters
@@ -249,7 +254,7 @@ def greedy(Y, lam):
     return U, V
 
 
-def shrink_columns(X, t):
+def shrink_columns(X: ArrayLike, t: ArrayLike) -> np.ndarray:
     """Proximal map of ``t ||.||`` on each column: x becomes ``x max(0, 1 - t / ||x||)``.
 
     Parameters
@@ -275,7 +280,9 @@ def shrink_columns(X, t):
     return _shrink(X, t)
 
 
-def proximal_sweep(Y, U, V, lam, *, fraction=1.0):
+def proximal_sweep(
+    Y: ArrayLike, U: ArrayLike, V: ArrayLike, lam: float, *, fraction: float = 1.0
+) -> tuple[np.ndarray, np.ndarray]:
     """One sweep of proximal gradient steps: all columns of U at once, then those of V.
 
     ``U <- shrink_columns(U + eta (Y - U V^T) V, eta lam ||v_i||)`` with the spectral norm in
@@ -318,7 +325,9 @@ def proximal_sweep(Y, U, V, lam, *, fraction=1.0):
     return _both_factors(_proximal, Y, U, V, lam, fraction)
 
 
-def proximal_sweep_as_printed(Y, U, V, lam, *, fraction=1.0):
+def proximal_sweep_as_printed(
+    Y: ArrayLike, U: ArrayLike, V: ArrayLike, lam: float, *, fraction: float = 1.0
+) -> tuple[np.ndarray, np.ndarray]:
     """The sweep as the slides print it: ``U <- U - eta shrink_columns(gradient, lam ||v_i||)``.
 
     Every exact factorization is a fixed point.
@@ -364,7 +373,9 @@ def proximal_sweep_as_printed(Y, U, V, lam, *, fraction=1.0):
     return _both_factors(_printed, Y, U, V, lam, fraction)
 
 
-def column_sweep(Y, U, V, lam):
+def column_sweep(
+    Y: ArrayLike, U: ArrayLike, V: ArrayLike, lam: float
+) -> tuple[np.ndarray, np.ndarray]:
     """One sweep that minimizes f over each column of U, one after another, then over those of V.
 
     Parameters
@@ -403,7 +414,16 @@ def column_sweep(Y, U, V, lam):
     return _columns(*_problem(Y, U, V, lam))
 
 
-def grow(Y, lam, U, V, *, still=0.01, tol=1e-12, steps=2000):
+def grow(
+    Y: ArrayLike,
+    lam: float,
+    U: ArrayLike,
+    V: ArrayLike,
+    *,
+    still: float = 0.01,
+    tol: float = 1e-12,
+    steps: int = 2000,
+) -> Growth:
     """The meta-algorithm: descend, ask the polar problem, append its pair, until the gap closes.
 
     A step is a `column_sweep`; or one more column, by `append_polar`, as soon as a sweep has moved

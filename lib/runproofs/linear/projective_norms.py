@@ -10,13 +10,14 @@ matrix Z with polar(Z) <= 1 proves ``||X||_{u,v} >= <Z, X>``.
 """
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from runproofs import _arguments as arguments
 
 LARGEST = 16  # sign vectors of that length are enumerated
 
 
-def factors(X, u, v):
+def factors(X: ArrayLike, u: float, v: float) -> tuple[np.ndarray, np.ndarray]:
     """Factors of X whose products of column norms add up to ``||X||_{u,v}``.
 
     Parameters
@@ -57,7 +58,7 @@ def factors(X, u, v):
     return P * np.sqrt(sigma), Qt.T * np.sqrt(sigma)
 
 
-def product_norms(U, V, u, v):
+def product_norms(U: ArrayLike, V: ArrayLike, u: float, v: float) -> np.ndarray:
     """What a factorization costs: ``sum_i ||U_i||_u ||V_i||_v`` over its columns.
 
     Parameters
@@ -88,7 +89,7 @@ def product_norms(U, V, u, v):
     return (np.linalg.norm(U, u, axis=-2) * np.linalg.norm(V, v, axis=-2)).sum(-1)
 
 
-def projective_norm(X, u, v):
+def projective_norm(X: ArrayLike, u: float, v: float) -> float:
     """Projective tensor norm ``||X||_{u,v}`` in closed form.
 
     The sum of the v-norms of the rows (u = 1), of the u-norms of the columns (v = 1), or of the
@@ -128,7 +129,7 @@ def projective_norm(X, u, v):
     return np.linalg.svd(X, compute_uv=False).sum()
 
 
-def certificate(X, u, v):
+def certificate(X: ArrayLike, u: float, v: float) -> np.ndarray:
     """A matrix Z with ``polar(Z, u, v) <= 1`` and ``<Z, X> = ||X||_{u,v}``, which proves the norm.
 
     Parameters
@@ -166,7 +167,7 @@ def certificate(X, u, v):
     return P @ Qt
 
 
-def polar(Z, u, v):
+def polar(Z: ArrayLike, u: float, v: float) -> float:
     """Polar, the dual norm: the maximum of ``<Z, a b^T>`` over ``||a||_u <= 1, ||b||_v <= 1``.
 
     The largest dual norm of a row (u = 1) or of a column (v = 1), the largest singular value
@@ -212,7 +213,7 @@ def polar(Z, u, v):
     return np.linalg.norm(sign_vectors(size) @ Z, dual, axis=1).max()
 
 
-def sign_vectors(k):
+def sign_vectors(k: int) -> np.ndarray:
     """All sign vectors up to sign, the first entry 1.
 
     Parameters
@@ -236,7 +237,7 @@ def sign_vectors(k):
     return np.column_stack([np.ones(len(rest), dtype=int), 1 - 2 * rest])
 
 
-def alternate(Z, starts, most=100):
+def alternate(Z: ArrayLike, starts: ArrayLike, most: int = 100) -> np.ndarray:
     """Alternating maximization of ``a^T Z b`` over sign vectors a, b, from many starts at once.
 
     Repeats ``b = sign(Z^T a)``, ``a = sign(Z b)``, with ``sign(0) = 1``, until no value grows.

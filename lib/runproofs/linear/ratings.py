@@ -5,10 +5,13 @@ User i rates film j as ``U_i V_j^T``, with tables U (users, d) and V (films, d).
 zero with probability p. Plain SGD is p = 0. A step touches only the rows that its batch names.
 """
 
+from __future__ import annotations
+
 from typing import NamedTuple
 
 import numpy as np
 import torch
+from numpy.typing import ArrayLike
 
 from runproofs import _arguments as arguments
 from runproofs._tensors import check_factors, tensor
@@ -55,7 +58,9 @@ class CompletionTraining(NamedTuple):
     test_rmse: np.ndarray
 
 
-def split(ratings, share, rng):
+def split(
+    ratings: Ratings, share: float, rng: np.random.Generator | int
+) -> tuple[Ratings, Ratings]:
     """Random disjoint parts of the ratings, for training and for testing.
 
     Parameters
@@ -97,7 +102,14 @@ def split(ratings, share, rng):
     return tuple(Ratings(*(a[part] for a in ratings)) for part in parts)
 
 
-def he_factors(rows, columns, width, rng, dtype=torch.float32, device="cpu"):
+def he_factors(
+    rows: int,
+    columns: int,
+    width: int,
+    rng: np.random.Generator | int,
+    dtype: torch.dtype = torch.float32,
+    device: torch.device | str = "cpu",
+) -> tuple[torch.Tensor, torch.Tensor]:
     """Tables with Gaussian entries of variance ``2 / width``, He's rule for inputs of that width.
 
     Parameters
@@ -136,7 +148,15 @@ def he_factors(rows, columns, width, rng, dtype=torch.float32, device="cpu"):
     return tuple(torch.from_numpy(table).mul_(scale).to(device, dtype) for table in tables)
 
 
-def sgd_step(U, V, ratings, kept, step_size, *, drop):
+def sgd_step(
+    U: torch.Tensor,
+    V: torch.Tensor,
+    ratings: Ratings,
+    kept: ArrayLike | torch.Tensor,
+    step_size: float,
+    *,
+    drop: float,
+) -> tuple[torch.Tensor, torch.Tensor]:
     """One step of SGD on the mean over a batch of ``(y - sum_k b_k U_ik V_jk / (1 - p))^2``.
 
     Parameters
@@ -181,7 +201,19 @@ def sgd_step(U, V, ratings, kept, step_size, *, drop):
 
 
 @torch.no_grad()
-def train(train, test, U, V, *, drop, epochs, batch, step_size, rng, every=1):
+def train(
+    train: Ratings,
+    test: Ratings,
+    U: torch.Tensor,
+    V: torch.Tensor,
+    *,
+    drop: float,
+    epochs: int,
+    batch: int,
+    step_size: float,
+    rng: np.random.Generator | int,
+    every: int = 1,
+) -> CompletionTraining:
     """SGD with dropout, in epochs of all training ratings in random order, and its errors.
 
     Parameters

@@ -14,6 +14,7 @@ regularizer are exact.
 from fractions import Fraction
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from runproofs import _arguments as arguments
 from runproofs.linalg import nuclear_norm, weighted
@@ -21,7 +22,14 @@ from runproofs.linear import shallow
 from runproofs.optimize import flatten, lbfgs, unflatten
 
 
-def objective(U, V, A, y, lam, weights=None):
+def objective(
+    U: ArrayLike,
+    V: ArrayLike,
+    A: ArrayLike,
+    y: ArrayLike,
+    lam: float,
+    weights: ArrayLike | None = None,
+) -> np.ndarray:
     """Mean of ``(y - <U V^T, A>)^2`` over the measurements, plus ``lam R(U, V)``.
 
     Parameters
@@ -64,7 +72,9 @@ def objective(U, V, A, y, lam, weights=None):
     return ((y - terms.sum(-1)) ** 2 + weighted(lam, (terms * terms).sum(-1))) @ weights
 
 
-def regularizer(U, V, A, weights=None):
+def regularizer(
+    U: ArrayLike, V: ArrayLike, A: ArrayLike, weights: ArrayLike | None = None
+) -> np.ndarray:
     """Regularizer of dropout, the mean over the measurements of ``sum_k (u_k^T A v_k)^2``.
 
     Parameters
@@ -100,7 +110,9 @@ def regularizer(U, V, A, weights=None):
     return (terms * terms).sum(-1) @ weights
 
 
-def gradient(U, V, A, y, lam):
+def gradient(
+    U: ArrayLike, V: ArrayLike, A: ArrayLike, y: ArrayLike, lam: float
+) -> tuple[np.ndarray, np.ndarray]:
     """Gradient of `objective` for equally likely measurements.
 
     Parameters
@@ -134,7 +146,9 @@ def gradient(U, V, A, y, lam):
     return _value_and_gradient(*_sensing_problem(U, V, A, y, lam))[1:]
 
 
-def fit(U, V, A, y, lam):
+def fit(
+    U: ArrayLike, V: ArrayLike, A: ArrayLike, y: ArrayLike, lam: float
+) -> tuple[np.ndarray, np.ndarray]:
     """The pair where L-BFGS on `objective` ends, a critical point, for equally likely measurements.
 
     Parameters
@@ -172,7 +186,7 @@ def fit(U, V, A, y, lam):
     return tuple(unflatten(end, [U.shape, V.shape]))
 
 
-def weighted_trace_norm(M, p, q):
+def weighted_trace_norm(M: ArrayLike, p: ArrayLike, q: ArrayLike) -> np.ndarray:
     """Weighted trace norm, ``||diag(p)^{1/2} M diag(q)^{1/2}||_*``.
 
     Parameters
@@ -210,7 +224,7 @@ def weighted_trace_norm(M, p, q):
     return nuclear_norm(roots[0][:, None] * M * roots[1])
 
 
-def induced_regularizer(M, p, q, d1):
+def induced_regularizer(M: ArrayLike, p: ArrayLike, q: ArrayLike, d1: int) -> float:
     """The least R(U, V) among the pairs with ``U V^T = M`` and d1 columns, for product weights.
 
     Parameters
@@ -246,7 +260,9 @@ def induced_regularizer(M, p, q, d1):
     return weighted_trace_norm(M, p, q) ** 2 / d1
 
 
-def optimal_factors(M, p, q, d1):
+def optimal_factors(
+    M: ArrayLike, p: ArrayLike, q: ArrayLike, d1: int
+) -> tuple[np.ndarray, np.ndarray]:
     """A pair with ``U V^T = M`` that attains `induced_regularizer`, by SVD of the weighted matrix.
 
     ``||diag(p)^{1/2} u_k|| ||diag(q)^{1/2} v_k||`` is the weighted trace norm over d1, for every k.

@@ -8,10 +8,13 @@ with M (d2, d0), U (d2, r), V (d0, r), columns u_i and v_i, and lam = (1 - theta
 arrays of Fractions, objectives, regularizer and gradient are exact, where all arguments are such.
 """
 
+from __future__ import annotations
+
 from fractions import Fraction
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.optimize import nnls
 
 from runproofs import _arguments as arguments
@@ -22,7 +25,9 @@ from runproofs.masks import all_masks
 # ---------------------------------------------------------------- objective, gradient, path norm
 
 
-def objective(U, V, M, lam, C=None):
+def objective(
+    U: ArrayLike, V: ArrayLike, M: ArrayLike, lam: float, C: ArrayLike | None = None
+) -> np.ndarray:
     """Dropout objective of the untied problem.
 
     ``||(M - U V^T) C^{1/2}||_F^2 + lam sum_i ||u_i||^2 v_i^T C v_i``.
@@ -65,7 +70,9 @@ def objective(U, V, M, lam, C=None):
     return closed_form_objective(U, V, M, lam, C)
 
 
-def closed_form_objective(U, V, M, lam, C=None):
+def closed_form_objective(
+    U: np.ndarray, V: np.ndarray, M: np.ndarray, lam: float, C: np.ndarray | None = None
+) -> np.ndarray:
     """`objective` without the checks, for loops.
 
     Parameters
@@ -93,7 +100,9 @@ def closed_form_objective(U, V, M, lam, C=None):
     return _squared_lengths(M - U @ V.mT, C).sum(-1) + _regularizer(U, V, lam, C)
 
 
-def objective_by_enumeration(U, V, X, Y, *, keep):
+def objective_by_enumeration(
+    U: ArrayLike, V: ArrayLike, X: ArrayLike, Y: ArrayLike, *, keep: float
+) -> float:
     """Expected dropout loss over all masks and samples, mask by mask.
 
     ``E ||y - (1/theta) U diag(b) V^T x||^2``.
@@ -145,7 +154,7 @@ def objective_by_enumeration(U, V, X, Y, *, keep):
     return mean if isinstance(mean, Fraction) else float(mean)
 
 
-def regularizer(U, V, lam, C=None):
+def regularizer(U: ArrayLike, V: ArrayLike, lam: float, C: ArrayLike | None = None) -> np.ndarray:
     """Explicit regularizer of dropout, ``lam sum_i ||u_i||^2 v_i^T C v_i``.
 
     Parameters
@@ -182,7 +191,7 @@ def regularizer(U, V, lam, C=None):
     return _regularizer(U, V, arguments.number("lam", lam, exact=U.dtype == object, least=0), C)
 
 
-def path_norm(U, V):
+def path_norm(U: ArrayLike, V: ArrayLike) -> np.ndarray:
     """The l2 path norm: root of the sum, over all paths, of the squared product of weights.
 
     ``psi_2 = (sum_i ||u_i||^2 ||v_i||^2)^{1/2}``, without overflow at any scale.
@@ -211,7 +220,7 @@ def path_norm(U, V):
     return column_norms(importance_scores(U, V)[..., None])[..., 0]
 
 
-def gradient(U, V, M, lam):
+def gradient(U: ArrayLike, V: ArrayLike, M: ArrayLike, lam: float) -> tuple[np.ndarray, np.ndarray]:
     """Gradient of the untied objective, for inputs of second moment I.
 
     Parameters
@@ -239,7 +248,9 @@ def gradient(U, V, M, lam):
     return value_and_gradient(*_problem(U, V, M, lam))[1:]
 
 
-def value_and_gradient(U, V, M, lam):
+def value_and_gradient(
+    U: np.ndarray, V: np.ndarray, M: np.ndarray, lam: float
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The untied objective and its gradient at once and without the checks, for loops.
 
     Parameters
@@ -272,7 +283,7 @@ def value_and_gradient(U, V, M, lam):
     return value, 2 * (lam * U * v - residual @ V), 2 * (lam * V * u - residual.mT @ U)
 
 
-def tied_objective(U, M, lam):
+def tied_objective(U: ArrayLike, M: ArrayLike, lam: float) -> np.ndarray:
     """Tied dropout objective, ``||M - U U^T||_F^2 + lam sum_i ||u_i||^4``.
 
     Parameters
@@ -300,7 +311,7 @@ def tied_objective(U, M, lam):
     return objective(U, U, arguments.matrix("M", M, square=True, exact=True), lam)
 
 
-def tied_gradient(U, M, lam):
+def tied_gradient(U: ArrayLike, M: ArrayLike, lam: float) -> np.ndarray:
     """Gradient of the tied objective.
 
     Parameters
@@ -328,7 +339,7 @@ def tied_gradient(U, M, lam):
     return 2 * gradient(U, U, _symmetric_part(M), lam)[0]
 
 
-def balance(U, V):
+def balance(U: ArrayLike, V: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
     """Rescale the columns so that ``||u_i|| = ||v_i||``: product, regularizer and objective stay.
 
     ``(U D, V D^{-1})`` with a diagonal D > 0, at any scale of the factors. Of a column that is zero
@@ -386,7 +397,7 @@ class OptimalSpectrum(NamedTuple):
     value: float
 
 
-def optimal_spectrum(sigma, r, lam):
+def optimal_spectrum(sigma: ArrayLike, r: int, lam: float) -> OptimalSpectrum:
     """Singular values of the global minimizers' product, and the minimum of the untied problem.
 
     Parameters
@@ -444,7 +455,7 @@ def _positive_part(sigma, mu):
     return x, float(mu / (1 + mu * rank) * sigma[:rank].sum())
 
 
-def spectrum_by_nnls(sigma, r, lam):
+def spectrum_by_nnls(sigma: ArrayLike, r: int, lam: float) -> tuple[np.ndarray, float]:
     """The same singular values and minimum by a standard solver, which knows no threshold.
 
     Minimizes ``sum_{i <= r} (sigma_i - x_i)^2 + (lam / r) (sum_i x_i)^2`` over x >= 0, as
@@ -487,7 +498,7 @@ def spectrum_by_nnls(sigma, r, lam):
     return np.append(x, np.zeros(sigma.size - k)), residual**2 + (sigma[k:] ** 2).sum()
 
 
-def optimal_product(M, r, lam):
+def optimal_product(M: ArrayLike, r: int, lam: float) -> np.ndarray:
     """Product U V^T of the global minimizers of the untied problem, ``S_alpha(M_r)``.
 
     Parameters
@@ -516,7 +527,7 @@ def optimal_product(M, r, lam):
     return (W * x) @ Y.T
 
 
-def optimal_factors(M, r, lam):
+def optimal_factors(M: ArrayLike, r: int, lam: float) -> tuple[np.ndarray, np.ndarray]:
     """Equalized global minimum of the untied problem, by one SVD and one rotation.
 
     ``||u_i||^2 = ||v_i||^2 = ||U V^T||_* / r`` for every i.
@@ -549,7 +560,7 @@ def optimal_factors(M, r, lam):
     return equalized_factors(*_optimal_triple(M, r, lam), r)
 
 
-def optimal_autoencoder(M, r, lam):
+def optimal_autoencoder(M: ArrayLike, r: int, lam: float) -> np.ndarray:
     """Equalized global minimum of the tied problem, for any square M.
 
     Parameters
@@ -581,7 +592,9 @@ def optimal_autoencoder(M, r, lam):
     return equalized_factors(W, optimum.spectrum[: optimum.rank], W, r)[0]
 
 
-def equalized_factors(W, x, Y, r):
+def equalized_factors(
+    W: np.ndarray, x: np.ndarray, Y: np.ndarray, r: int
+) -> tuple[np.ndarray, np.ndarray]:
     """Factors of ``W diag(x) Y^T`` with exactly r columns, all of the same norm in both.
 
     Parameters
@@ -620,7 +633,7 @@ def equalized_factors(W, x, Y, r):
 # -------------------------------------------------------------- as printed, to show the difference
 
 
-def optimal_product_as_printed(M, r, lam):
+def optimal_product_as_printed(M: ArrayLike, r: int, lam: float) -> np.ndarray:
     """``S_alpha(M)``, as the thesis prints the optimal product: without truncation to rank r.
 
     Parameters
@@ -651,7 +664,7 @@ def optimal_product_as_printed(M, r, lam):
     return shrink(M, optimal_spectrum(sigma, r, lam).threshold)
 
 
-def factorize_as_printed(M, lam):
+def factorize_as_printed(M: ArrayLike, lam: float) -> tuple[np.ndarray, np.ndarray]:
     """Algorithm 3 as the thesis prints it: r := rank(M), and 1 + lam j for r + lam j.
 
     Parameters

@@ -4,10 +4,14 @@ A network ``x -> U V^T x`` with U (d2, r) and V (d0, r) is trained on
 ``(1/theta) U diag(b) V^T x``, whose mask b keeps each of the r hidden units with probability theta.
 """
 
+from __future__ import annotations
+
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 import torch
+from numpy.typing import ArrayLike
 
 from runproofs import _arguments as arguments
 from runproofs._tensors import check_factors, check_generator, tensor
@@ -23,7 +27,16 @@ def _sample_masks(shape, theta, generator, dtype=torch.float64):
     return (torch.rand(shape, generator=generator, device=generator.device) < theta).to(dtype)
 
 
-def sgd_step(U, V, x, y, mask, step_size, *, keep):
+def sgd_step(
+    U: torch.Tensor | ArrayLike,
+    V: torch.Tensor | ArrayLike,
+    x: torch.Tensor | ArrayLike,
+    y: torch.Tensor | ArrayLike,
+    mask: torch.Tensor | ArrayLike,
+    step_size: float,
+    *,
+    keep: float,
+) -> tuple[torch.Tensor, torch.Tensor]:
     """One step of Algorithm 1, ``-step_size theta / 2`` times the gradient of the sampled loss.
 
     Parameters
@@ -110,8 +123,18 @@ class LinearTraining(NamedTuple):
 
 @torch.no_grad()
 def train_linear(
-    M, U, V, *, keep, steps, step_size, generator, inputs=None, every=None, observe=None
-):
+    M: ArrayLike,
+    U: torch.Tensor,
+    V: torch.Tensor,
+    *,
+    keep: float,
+    steps: int,
+    step_size: float | Callable,
+    generator: torch.Generator,
+    inputs: ArrayLike | None = None,
+    every: int | list[int] | None = None,
+    observe: Callable | None = None,
+) -> LinearTraining:
     """Algorithm 1 on samples ``y = M x``: SGD with dropout, in many independent runs at once.
 
     Parameters
@@ -187,7 +210,7 @@ def _draws(M, theta, U, steps, generator, inputs=None, chunk=64):
         yield from zip(x, x @ M.mT, mask, strict=True)
 
 
-def progress(M, lam):
+def progress(M: ArrayLike, lam: float) -> Callable:
     """An ``observe`` for `train_linear` that records, in float64, how far each run has come.
 
     Parameters

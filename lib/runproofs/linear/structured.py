@@ -5,13 +5,14 @@ objective. Source: the slides "Mathematics of Deep Learning", part on structured
 """
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from runproofs import _arguments as arguments
 from runproofs.linalg import column_norms, weighted
 from runproofs.linear.nuclear import Polar, _problem, _products, _sweep
 
 
-def soft_threshold(X, t):
+def soft_threshold(X: ArrayLike, t: float) -> np.ndarray:
     """Proximal map of ``t ||.||_1``: every entry x becomes ``sign(x) max(|x| - t, 0)``.
 
     Parameters
@@ -35,7 +36,7 @@ def soft_threshold(X, t):
     return X - np.clip(X, -t, t)
 
 
-def objective(U, V, Y, lam, lam_1=0):
+def objective(U: ArrayLike, V: ArrayLike, Y: ArrayLike, lam: float, lam_1: float = 0) -> float:
     """``||Y - U V^T||_F^2 + sum_i ||u_i||_2 (lam ||v_i||_2 + lam_1 ||v_i||_1)``.
 
     Parameters
@@ -76,7 +77,9 @@ def objective(U, V, Y, lam, lam_1=0):
     return ((Y - U @ V.T) ** 2).sum() + penalty
 
 
-def nmf(Y, U, V, lam, *, sweeps=200):
+def nmf(
+    Y: ArrayLike, U: ArrayLike, V: ArrayLike, lam: float, *, sweeps: int = 200
+) -> tuple[np.ndarray, np.ndarray]:
     """Non-negative factors after sweeps of exact minimization, column by column.
 
     Parameters
@@ -121,7 +124,7 @@ def nmf(Y, U, V, lam, *, sweeps=200):
     return U, V
 
 
-def non_negative_polar(R):
+def non_negative_polar(R: ArrayLike) -> tuple[Polar, float]:
     """A good non-negative pair for R, and an upper bound of all.
 
     Maximizes ``u^T R v`` over u, v >= 0 of length at most 1 by turns, 100 times, from every
@@ -160,7 +163,9 @@ def non_negative_polar(R):
     return Polar(float(values[best]), U[:, best], V[:, best]), bound
 
 
-def append_non_negative(Y, U, V, lam):
+def append_non_negative(
+    Y: ArrayLike, U: ArrayLike, V: ArrayLike, lam: float
+) -> tuple[np.ndarray, np.ndarray]:
     """Factors without their zero columns, and with the pair of `non_negative_polar` appended.
 
     The step ``max(value - lam / 2, 0)`` lowers `objective` by its square.
@@ -201,7 +206,9 @@ def append_non_negative(Y, U, V, lam):
     )
 
 
-def dictionary(Y, U, V, lam, lam_1, *, sweeps=200):
+def dictionary(
+    Y: ArrayLike, U: ArrayLike, V: ArrayLike, lam: float, lam_1: float, *, sweeps: int = 200
+) -> tuple[np.ndarray, np.ndarray]:
     """Atoms and sparse codes after sweeps of exact minimization, column by column.
 
     Parameters
@@ -245,7 +252,7 @@ def dictionary(Y, U, V, lam, lam_1, *, sweeps=200):
     return U, V
 
 
-def huber(Z, gamma):
+def huber(Z: ArrayLike, gamma: float) -> float:
     """Huber's function, the sum over all entries z of ``min_e |e| + gamma/2 (z - e)^2``.
 
     ``gamma z^2 / 2`` where ``|z| <= 1 / gamma``, and ``|z| - 1 / (2 gamma)`` elsewhere.
@@ -275,7 +282,9 @@ def huber(Z, gamma):
     return np.where(gamma * Z <= 1, gamma * Z**2 / 2, Z - 1 / (2 * gamma)).sum()
 
 
-def robust_pca(Y, U, V, lam, gamma, *, sweeps=200):
+def robust_pca(
+    Y: ArrayLike, U: ArrayLike, V: ArrayLike, lam: float, gamma: float, *, sweeps: int = 200
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Factors and sparse errors for ``huber(Y - U V^T, gamma) + lam sum_i ||u_i|| ||v_i||``.
 
     A sweep puts ``E = soft_threshold(Y - U V^T, 1 / gamma)``, then minimizes over each column of U

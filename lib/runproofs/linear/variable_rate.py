@@ -6,6 +6,7 @@ penalty ``lam sum_i ||u_i||^2 ||v_i||^2`` by r: ``lam_r = r lam_1``, where
 same values in fractions, found without a formula.
 """
 
+from collections.abc import Sequence
 from fractions import Fraction
 from itertools import combinations
 
@@ -14,7 +15,9 @@ import numpy as np
 from runproofs import _arguments as arguments
 
 
-def optimum_over_supports(sigma, r, lam):
+def optimum_over_supports(
+    sigma: Sequence[int | Fraction], r: int, lam: int | Fraction
+) -> tuple[Fraction, list[Fraction]]:
     """The minimum of the untied dropout objective in fractions, by trying all supports.
 
     Of each set of at most r indices it solves ``x_i + (lam / r) sum_j x_j = sigma_i`` and keeps the

@@ -8,9 +8,12 @@ extremes are found cell by cell: in the plane by a sweep over sectors that takes
 once, elsewhere from the extreme rays of the cells.
 """
 
+from __future__ import annotations
+
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from runproofs import _arguments as arguments
 from runproofs.masks import all_signs
@@ -70,7 +73,7 @@ class CertifiedNeuron(NamedTuple):
     bound: np.ndarray
 
 
-def second_moment(v, atoms, masses=None):
+def second_moment(v: ArrayLike, atoms: ArrayLike, masses: ArrayLike | None = None) -> np.ndarray:
     """Second moment ``a(v)^2 = sum_k p_k max(v^T x_k, 0)^2`` of the activation.
 
     Parameters
@@ -107,7 +110,7 @@ def second_moment(v, atoms, masses=None):
     return np.maximum(v @ atoms.T, 0) ** 2 @ masses
 
 
-def retentiveness(atoms, masses):
+def retentiveness(atoms: ArrayLike, masses: ArrayLike) -> Retentiveness:
     """Largest beta with ``a(v)^2 >= beta v^T C v`` for all v; the law is retentive iff beta > 0.
 
     Parameters
@@ -154,7 +157,7 @@ def retentiveness(atoms, masses):
     return Retentiveness(float(kept.min() / kept.sum()), direction / np.linalg.norm(direction))
 
 
-def supremum(weights, points, atoms, masses):
+def supremum(weights: ArrayLike, points: ArrayLike, atoms: ArrayLike, masses: ArrayLike) -> Neuron:
     """Supremum of ``sum_i w_i sigma(v^T x_i) / a(v)`` over neurons v with a(v) > 0, in the plane.
 
     Parameters
@@ -205,7 +208,9 @@ def supremum(weights, points, atoms, masses):
     return Neuron(value.reshape(weights.shape[:-1]), direction)
 
 
-def supremum_by_cells(weights, points, atoms, masses):
+def supremum_by_cells(
+    weights: ArrayLike, points: ArrayLike, atoms: ArrayLike, masses: ArrayLike
+) -> CertifiedNeuron:
     """The same supremum in any dimension, with a certificate, from the extreme rays of the cells.
 
     Parameters
@@ -261,7 +266,7 @@ def supremum_by_cells(weights, points, atoms, masses):
     return CertifiedNeuron(value.reshape(batch), v, bound.reshape(batch))
 
 
-def complexity(sample, atoms, masses):
+def complexity(sample: ArrayLike, atoms: ArrayLike, masses: ArrayLike) -> float:
     """Exact empirical Rademacher complexity of the class F_alpha at alpha = 1, by all signs.
 
     F_alpha is the set of networks ``u^T sigma(V^T x)`` with ``sum_j |u_j| a(v_j) <= alpha``, of any
@@ -302,7 +307,7 @@ def complexity(sample, atoms, masses):
     return float(_absolute(signs, sample, atoms, masses).mean() / n)
 
 
-def expected_complexity(n, atoms, masses):
+def expected_complexity(n: int, atoms: ArrayLike, masses: ArrayLike) -> float:
     """Exact Rademacher complexity R_n of F_alpha at alpha = 1, for samples drawn from the law.
 
     Parameters

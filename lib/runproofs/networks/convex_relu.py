@@ -10,9 +10,12 @@ lines ``x_k^T u = 0``, so the best unit for a residual, the polar, is found exac
 tells which unit to add, and it gives a lower bound for f over networks of all sizes.
 """
 
+from __future__ import annotations
+
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from runproofs import _arguments as arguments
 from runproofs.networks import _arrangement
@@ -62,7 +65,7 @@ class MetaStep(NamedTuple):
         return max(self.value - self.bound, 0.0) / self.value if self.value else 0.0
 
 
-def planar_polar(X, R):
+def planar_polar(X: ArrayLike, R: ArrayLike) -> PlanarPolar:
     """Polar of ReLU units in the plane: the best unit for given residuals, exactly.
 
     Parameters
@@ -94,7 +97,7 @@ def planar_polar(X, R):
     return _polar(_arrangement.as_complex(X), arguments.matrix("R", R, rows=len(X)))
 
 
-def objective(U, V, X, Y, lam):
+def objective(U: ArrayLike, V: ArrayLike, X: ArrayLike, Y: ArrayLike, lam: float) -> float:
     """Regularized objective ``1/2 ||Y - sum_i [X u_i]_+ v_i^T||_F^2 + lam sum_i ||u_i|| ||v_i||``.
 
     Parameters
@@ -132,7 +135,7 @@ def objective(U, V, X, Y, lam):
     return float((R**2).sum() / 2 + lam * (_norms(U) * _norms(V)).sum())
 
 
-def lower_bound(X, Y, lam, R):
+def lower_bound(X: ArrayLike, Y: ArrayLike, lam: float, R: ArrayLike) -> tuple[float, PlanarPolar]:
     """A number that f is never below, from the residual of any network.
 
     It is ``s <R, Y> - s^2 ||R||^2 / 2`` for the best s >= 0 with s polar(R) <= lam.
@@ -175,7 +178,9 @@ def lower_bound(X, Y, lam, R):
     return _bound(Y, R, lam, polar.value), polar
 
 
-def meta_algorithm(X, Y, lam, *, tol=1e-9, largest=None):
+def meta_algorithm(
+    X: ArrayLike, Y: ArrayLike, lam: float, *, tol: float = 1e-9, largest: int | None = None
+) -> list[MetaStep]:
     """Local descent, exact polar, one more unit: until the gap is at most tol.
 
     Parameters

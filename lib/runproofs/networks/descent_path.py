@@ -10,10 +10,13 @@ of weights c; in between it is straight. All of it is in the arithmetic of the a
 Fractions nothing is rounded.
 """
 
+from __future__ import annotations
+
 from fractions import Fraction
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from runproofs import _arguments as arguments
 
@@ -32,7 +35,7 @@ class Path(NamedTuple):
     corners: np.ndarray
     parts: dict
 
-    def needed(self):
+    def needed(self) -> int:
         """The largest number of atoms that have a positive weight at the same time.
 
         Returns
@@ -44,7 +47,7 @@ class Path(NamedTuple):
         return int((positive | positive[[0, *range(len(positive) - 1)]]).sum(1).max())
 
 
-def dependence(phi, theta):
+def dependence(phi: ArrayLike, theta: ArrayLike) -> np.ndarray | None:
     """A dependence of the atoms: beta with phi beta = 0, theta beta <= 0 and min beta = -1.
 
     The weights 1 + t beta, 0 <= t <= 1, keep the output, do not raise the price, and end with an
@@ -91,7 +94,7 @@ def dependence(phi, theta):
     return beta / -min(beta)
 
 
-def reduce_weights(phi, theta, weights):
+def reduce_weights(phi: ArrayLike, theta: ArrayLike, weights: ArrayLike) -> np.ndarray:
     """Weights on the way to some whose atoms are linearly independent.
 
     On the way the output stays, the price does not rise and no weight leaves 0.
@@ -131,7 +134,7 @@ def reduce_weights(phi, theta, weights):
         corners.append(c)
 
 
-def descent_path(phi, theta, start, end):
+def descent_path(phi: ArrayLike, theta: ArrayLike, start: ArrayLike, end: ArrayLike) -> Path:
     """A path between weights on which f never rises, if its end minimizes f over all weights.
 
     It leads from the output Z_0 of start to that of end, Z_1, and reaches a minimum, too. No more

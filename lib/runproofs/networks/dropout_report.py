@@ -9,12 +9,17 @@ with equality if L is quadratic in delta: nothing but linear maps behind the lay
 loss. With columns w_j behind activations h_j that is ``lambda sum_j ||w_j||^2 E h_j^2``, as (4.4).
 """
 
+from __future__ import annotations
+
 import math
+from collections.abc import Callable
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
+from numpy.typing import ArrayLike
 from torch import nn
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.nn.modules import conv, pooling
@@ -24,6 +29,9 @@ from torch.nn.modules.dropout import _DropoutNd
 from runproofs import _arguments as arguments
 from runproofs._report import Content, Report, percent
 from runproofs._tensors import check_module, evaluation, passes_differ, tensor, without_graph
+
+if TYPE_CHECKING:
+    import matplotlib.axes
 
 PROBES = 16  # random directions where a layer is wide
 MOST_UNITS = 128  # of a sample, for one direction each
@@ -81,7 +89,7 @@ class DropoutLayer:
     sampled: float
     sampled_error: float
 
-    def heaviest(self, share=0.5):
+    def heaviest(self, share: float = 0.5) -> np.ndarray:
         """The fewest units that pay this share of what all pay.
 
         Parameters
@@ -127,7 +135,7 @@ class DropoutReport(Report):
     layers: tuple[DropoutLayer, ...]
     warnings: tuple[str, ...]
 
-    def plot(self, ax):
+    def plot(self, ax: matplotlib.axes.Axes) -> None:
         """Draw what each layer adds: a bar by the formula, a mark with 2 errors by sampled masks.
 
         Parameters
@@ -166,7 +174,15 @@ class DropoutReport(Report):
         return Content(title, header, rows, remarks)
 
 
-def dropout_report(model, x, y, loss, *, samples=100, seed=0):
+def dropout_report(
+    model: torch.nn.Module,
+    x: ArrayLike,
+    y: ArrayLike,
+    loss: Callable,
+    *,
+    samples: int = 100,
+    seed: int = 0,
+) -> DropoutReport:
     """What each dropout layer of a model adds to its loss on a batch, and whether that is exact.
 
     Parameters

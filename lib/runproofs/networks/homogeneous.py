@@ -7,10 +7,14 @@ A map Phi of weights W = (W_1, ..., W_k) is positively homogeneous of degree p i
 All powers s_j are 1 in the definition; other powers are what biases of deep layers need.
 """
 
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
 from math import isfinite, log
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from runproofs import _arguments as arguments
 
@@ -56,7 +60,9 @@ class Degree(NamedTuple):
         return None if self.witness else self.p
 
 
-def scaled(weights, alpha, powers=None):
+def scaled(
+    weights: Sequence[ArrayLike], alpha: float, powers: Sequence[float] | None = None
+) -> list[np.ndarray]:
     """The weights ``alpha^{s_j} W_j``.
 
     Parameters
@@ -92,7 +98,13 @@ def scaled(weights, alpha, powers=None):
     return [alpha**s * W for W, s in zip(weights, powers, strict=True)]
 
 
-def degree(network, weights, scales=(2, 3), powers=None, tol=1e-9):
+def degree(
+    network: Callable,
+    weights: Sequence[ArrayLike],
+    scales: ArrayLike = (2, 3),
+    powers: Sequence[float] | None = None,
+    tol: float = 1e-9,
+) -> Degree:
     """The degree of positive homogeneity of a map at these weights, or a witness against any.
 
     Parameters

@@ -11,10 +11,14 @@ everywhere in the library all functions broadcast: networks (..., m, d), points 
 another.
 """
 
+from __future__ import annotations
+
+from collections.abc import Iterator
 from math import inf
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from runproofs import _arguments as arguments
 from runproofs.networks.two_layer import (
@@ -29,7 +33,7 @@ from runproofs.networks.two_layer import (
 LN_2 = np.log(2)
 
 
-def loss(z):
+def loss(z: ArrayLike) -> np.ndarray:
     """Logistic loss ``log_2(1 + e^{-z})`` of the margin: base 2, so that it is 1 at 0.
 
     Parameters
@@ -54,7 +58,7 @@ def loss(z):
     return np.logaddexp(0, -arguments.margins(z)) / LN_2
 
 
-def negative_derivative(z):
+def negative_derivative(z: ArrayLike) -> np.ndarray:
     """``Q = -loss'(z) = 1 / (ln 2 (1 + e^z))``, in (0, 1 / ln 2).
 
     Parameters
@@ -79,7 +83,9 @@ def negative_derivative(z):
     return np.exp(-np.logaddexp(0, arguments.margins(z))) / LN_2
 
 
-def start(m, d, rng, runs=()):
+def start(
+    m: int, d: int, rng: np.random.Generator | int, runs: tuple[int, ...] = ()
+) -> TwoLayerNetwork:
     """The network before training: rows w_r ~ N(0, I_d), top layer of random signs / sqrt(m).
 
     Parameters
@@ -108,7 +114,7 @@ def start(m, d, rng, runs=()):
     return TwoLayerNetwork(W, rng.choice([-1.0, 1.0], (*runs, m)) / m**0.5, 0)
 
 
-def project_rows(W, radius):
+def project_rows(W: np.ndarray, radius: float) -> np.ndarray:
     """The weights with each row of a norm above the radius shortened to it.
 
     Parameters
@@ -141,7 +147,15 @@ def _project_rows(W, radius):
     return W * (radius / np.maximum(np.linalg.norm(W, axis=-1, keepdims=True), radius))
 
 
-def update(network, x, y, mask, *, step_size, radius=inf):
+def update(
+    network: TwoLayerNetwork,
+    x: ArrayLike,
+    y: ArrayLike,
+    mask: ArrayLike,
+    *,
+    step_size: float,
+    radius: float = inf,
+) -> TwoLayerNetwork:
     """One step of Algorithm 4: a gradient step on loss(y g(x; W, B)), then the projection.
 
     Parameters
@@ -208,7 +222,17 @@ class Step(NamedTuple):
     margin: np.ndarray
 
 
-def algorithm_4(network, X, Y, *, keep, step_size, rng, radius=inf, masses=None):
+def algorithm_4(
+    network: TwoLayerNetwork,
+    X: ArrayLike,
+    Y: ArrayLike,
+    *,
+    keep: float,
+    step_size: float,
+    rng: np.random.Generator | int,
+    radius: float = inf,
+    masses: ArrayLike | None = None,
+) -> Iterator[Step]:
     """Algorithm 4, one-pass SGD with dropout: the steps t = 1, 2, ..., without end.
 
     Each step draws an example and a mask for each run, independently.
@@ -262,7 +286,9 @@ def algorithm_4(network, X, Y, *, keep, step_size, rng, radius=inf, masses=None)
     return _steps(network, X, Y, keep, step_size, rng, radius, masses)
 
 
-def linearization(network, U, x, mask=1):
+def linearization(
+    network: TwoLayerNetwork, U: ArrayLike, x: ArrayLike, mask: ArrayLike = 1
+) -> np.ndarray:
     """``<grad g(x; W, B), U>``: the network with the activations of W and the weights of U.
 
     It is linear in U, and g(x; W, B) itself at U = W.
@@ -310,7 +336,9 @@ def linearization(network, U, x, mask=1):
     return (network.a * mask * active * values).sum(-1)
 
 
-def error(network, X, Y, masses=None):
+def error(
+    network: TwoLayerNetwork, X: ArrayLike, Y: ArrayLike, masses: ArrayLike | None = None
+) -> np.ndarray:
     """``P{y f(x) <= 0}``, exactly: a silent sub-network, whose output is 0, errs everywhere.
 
     Parameters
@@ -350,7 +378,7 @@ def error(network, X, Y, masses=None):
     return wrong @ arguments.probabilities("masses", masses, len(X))
 
 
-def xor():
+def xor() -> tuple[np.ndarray, np.ndarray]:
     """XOR in the plane: four points e_1, -e_1, labeled 1, and e_2, -e_2, labeled -1.
 
     Returns
@@ -363,7 +391,7 @@ def xor():
     return noisy_xor(2)
 
 
-def noisy_xor(d):
+def noisy_xor(d: int) -> tuple[np.ndarray, np.ndarray]:
     """XOR in the first two coordinates, and d - 2 further signs that say nothing.
 
     The points are ``(u, s) / sqrt(d - 1)``: u is one of e_1, -e_1 (label 1), e_2, -e_2 (label -1),

@@ -9,9 +9,13 @@ the plane that is a finite problem, for G_alpha is constant on the arcs between 
 lower one.
 """
 
+from __future__ import annotations
+
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.linalg import solve_triangular
 
 from runproofs import _arguments as arguments
@@ -101,7 +105,7 @@ class KernelMargin(NamedTuple):
     alpha: np.ndarray
 
 
-def arcs(X):
+def arcs(X: ArrayLike) -> Arcs:
     """Arcs between the lines ``z^T x_i = 0`` of points in the plane, at most 2n + 1.
 
     Parameters
@@ -134,7 +138,7 @@ def arcs(X):
     return Arcs(start[kept], length[kept] / (2 * np.pi), active[kept])
 
 
-def planar_margin(X, y, *, keep=1.0):
+def planar_margin(X: ArrayLike, y: ArrayLike, *, keep: float = 1.0) -> PlanarMargin:
     """The margin gamma(q) of labeled points in the plane, enclosed by a map psi and weights alpha.
 
     Parameters
@@ -186,7 +190,7 @@ def planar_margin(X, y, *, keep=1.0):
     )
 
 
-def feature_kernel(X):
+def feature_kernel(X: ArrayLike) -> np.ndarray:
     """Kernel of the features, ``<x, x'> (pi - angle) / (2 pi)``, or 0 if x or x' is 0.
 
     It is ``E[<x 1{z^T x > 0}, x' 1{z^T x' > 0}>]`` for z ~ N(0, I).
@@ -225,7 +229,7 @@ def feature_kernel(X):
     return X @ X.T * supplements / (2 * np.pi)
 
 
-def kernel_margin(X, y, *, keep=1.0):
+def kernel_margin(X: ArrayLike, y: ArrayLike, *, keep: float = 1.0) -> KernelMargin:
     """Hard margin without bias for `feature_kernel`, times q: a bound of gamma(q).
 
     Parameters
@@ -269,7 +273,7 @@ def kernel_margin(X, y, *, keep=1.0):
     return KernelMargin(float(keep * scale * lower), float(keep * scale * upper), alpha)
 
 
-def potential(alpha, X, y, z):
+def potential(alpha: ArrayLike, X: ArrayLike, y: ArrayLike, z: ArrayLike) -> np.ndarray:
     """``G_alpha(z) = sum_i alpha_i y_i x_i 1{z^T x_i > 0}``, the gradient that the points push for.
 
     Parameters
@@ -307,7 +311,9 @@ def potential(alpha, X, y, z):
     return (z @ X.T > 0) @ (weights[:, None] * X)
 
 
-def sampled_margins(psi, X, y, z, mask=1):
+def sampled_margins(
+    psi: Callable, X: ArrayLike, y: ArrayLike, z: ArrayLike, mask: ArrayLike = 1
+) -> np.ndarray:
     """The terms ``y_i <psi(z_r), b_r x_i 1{z_r^T x_i > 0}>``, whose mean over r a wide network has.
 
     Parameters

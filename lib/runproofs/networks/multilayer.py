@@ -9,12 +9,16 @@ what it keeps by 1/p. Integers and Fractions stay exact: then every law and ever
 one of Fractions, and two of them are compared without a tolerance.
 """
 
+from __future__ import annotations
+
 from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from numbers import Rational, Real
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from runproofs import _arguments as arguments
 from runproofs import masks
@@ -89,7 +93,13 @@ class MultilayerNetwork:
         return dropout_output(self, x, [1] * len(self.weights), keep=Fraction(1))
 
 
-def dropout_output(network, x, pattern, *, keep):
+def dropout_output(
+    network: MultilayerNetwork,
+    x: ArrayLike,
+    pattern: Sequence[ArrayLike],
+    *,
+    keep: float | Fraction,
+) -> np.ndarray:
     """The output D(W, x, R) of the network with one dropout pattern R, or with a batch of them.
 
     Parameters
@@ -134,7 +144,9 @@ def dropout_output(network, x, pattern, *, keep):
     return h[..., 0][()]
 
 
-def all_patterns(network, *, keep):
+def all_patterns(
+    network: MultilayerNetwork, *, keep: float | Fraction
+) -> tuple[list[np.ndarray], np.ndarray]:
     """All dropout patterns of a network, and their probabilities.
 
     Parameters
@@ -166,7 +178,7 @@ def all_patterns(network, *, keep):
     return np.split(listed, np.cumsum(network.sizes)[:-1], axis=1), probabilities
 
 
-def output_law(network, x, *, keep):
+def output_law(network: MultilayerNetwork, x: ArrayLike, *, keep: float | Fraction) -> dict:
     """The law of the output under dropout, pushed forward layer by layer.
 
     Parameters
@@ -215,7 +227,7 @@ def output_law(network, x, *, keep):
     return {value: chance for (value,), chance in law.items()}
 
 
-def half(x, y):
+def half(x: ArrayLike, y: float) -> list[tuple]:
     """The law ``P_(x,y)``: (x, y) or (0, 0), each with probability 1/2.
 
     Parameters
@@ -238,7 +250,9 @@ def half(x, y):
     return [(Fraction(1, 2), x, y), (Fraction(1, 2), 0 * x, 0)]
 
 
-def criterion(network, examples, *, keep):
+def criterion(
+    network: MultilayerNetwork, examples: Iterable[tuple], *, keep: float | Fraction
+) -> float | Fraction:
     """The dropout criterion J_D: the mean of ``(D(W, x, R) - y)^2`` over examples and patterns.
 
     Parameters
@@ -270,7 +284,7 @@ def criterion(network, examples, *, keep):
     )
 
 
-def risk(network, examples):
+def risk(network: MultilayerNetwork, examples: Iterable[tuple]) -> np.ndarray:
     """The mean of ``(W(x) - y)^2`` over examples.
 
     Parameters
@@ -292,7 +306,7 @@ def risk(network, examples):
     return sum(weight * (network(x) - y) ** 2 for weight, x, y in examples)
 
 
-def squared_norm(network):
+def squared_norm(network: MultilayerNetwork) -> np.ndarray:
     """The sum of the squares of all weights, biases left out.
 
     Parameters
@@ -308,7 +322,9 @@ def squared_norm(network):
     return sum((W**2).sum((-2, -1)) for W in network.weights)
 
 
-def penalised_risk(network, examples, lam):
+def penalised_risk(
+    network: MultilayerNetwork, examples: Iterable[tuple], lam: float | Fraction
+) -> np.ndarray:
     """``J_2``, the risk and lam / 2 times the squared norm of the weights (biases are free).
 
     Parameters

@@ -14,7 +14,9 @@ from runproofs import _arguments as arguments
 from runproofs.networks.multilayer import MultilayerNetwork, output_law
 
 
-def all_ones(K, n, d, size=1, bias=0):
+def all_ones(
+    K: int, n: int, d: int, size: float | Fraction = 1, bias: float | Fraction = 0
+) -> MultilayerNetwork:
     """The network with hidden weights 1, hidden biases 0, and equal output weights.
 
     Parameters
@@ -48,7 +50,9 @@ def all_ones(K, n, d, size=1, bias=0):
     return _with_equal_tops(np.ones((n, K), dtype=int), d, size, bias)
 
 
-def first_one(K, n, d, size, bias=0):
+def first_one(
+    K: int, n: int, d: int, size: float | Fraction, bias: float | Fraction = 0
+) -> MultilayerNetwork:
     """The first-one network: n / K gadgets of K nodes; node i fires if input i is the first one.
 
     Node i of a gadget has weight 1 on input i and -1 on the inputs before it. Later hidden weights
@@ -90,7 +94,7 @@ def first_one(K, n, d, size, bias=0):
     return _with_equal_tops(np.tile(gadget, (n // K, 1)), d, size, bias)
 
 
-def kappa(n, d, *, keep):
+def kappa(n: int, d: int, *, keep: float | Fraction) -> float | Fraction:
     """Variance ``(1 + q / (n p))^(d-1) - 1`` of the product of d - 1 independent Bin(n, p) / (n p).
 
     Parameters
@@ -111,7 +115,9 @@ def kappa(n, d, *, keep):
     return (1 + q / (n * keep)) ** (d - 1) - 1
 
 
-def first_one_criterion(K, n, d, *, keep, biased=False):
+def first_one_criterion(
+    K: int, n: int, d: int, *, keep: float | Fraction, biased: bool = False
+) -> float | Fraction:
     """The least dropout criterion of a first-one network, over the size of its output weights.
 
     Parameters
@@ -145,7 +151,9 @@ def first_one_criterion(K, n, d, *, keep, biased=False):
     return tau / (2 * (1 + tau)) if biased else tau / 2
 
 
-def best_first_one(K, n, d, *, keep, biased=False):
+def best_first_one(
+    K: int, n: int, d: int, *, keep: float | Fraction, biased: bool = False
+) -> MultilayerNetwork:
     """The first-one network of the least criterion.
 
     Parameters
@@ -175,7 +183,7 @@ def best_first_one(K, n, d, *, keep, biased=False):
     return first_one(K, n, d, (1 - bias) * K * _rate(keep)[0] / (n ** (d - 1) * Q), bias)
 
 
-def non_negative_minimum(K, n, d, *, keep):
+def non_negative_minimum(K: int, n: int, d: int, *, keep: float | Fraction) -> float | Fraction:
     """The least dropout criterion of all networks without negative weights, with any biases.
 
     Parameters
@@ -207,7 +215,7 @@ def non_negative_minimum(K, n, d, *, keep):
     return M * beta / 2
 
 
-def best_non_negative(K, n, d, *, keep):
+def best_non_negative(K: int, n: int, d: int, *, keep: float | Fraction) -> MultilayerNetwork:
     """A network of the least criterion without negative weights: all hidden weights are 1.
 
     Parameters
@@ -238,7 +246,7 @@ def best_non_negative(K, n, d, *, keep):
     return all_ones(K, n, d, _rate(keep)[0] * beta / n ** (d - 1), M * beta)
 
 
-def profile(network, *, keep):
+def profile(network: MultilayerNetwork, *, keep: float | Fraction) -> np.ndarray:
     """The mean outputs psi(0), ..., psi(K) on all ones, given how many inputs dropout has kept.
 
     Parameters
@@ -323,7 +331,7 @@ def _rate(p):
 # The detector of the empty input ---------------------------------------------------------------
 
 
-def detector(K, n, d, *, keep):
+def detector(K: int, n: int, d: int, *, keep: float | Fraction) -> MultilayerNetwork:
     """The network that answers less if it notices that no input was kept, with the best sizes.
 
     First-layer weights -p and biases 1, so that a first node is 1 if no input is kept and else 0;
@@ -368,7 +376,7 @@ def detector(K, n, d, *, keep):
     return MultilayerNetwork([*hidden, top], [*biases, bias])
 
 
-def detector_minimum(K, n, d, *, keep):
+def detector_minimum(K: int, n: int, d: int, *, keep: float | Fraction) -> float | Fraction:
     """The dropout criterion of `detector`, the least over its output weights and output bias.
 
     Parameters
@@ -400,7 +408,7 @@ def detector_minimum(K, n, d, *, keep):
     return (1 - (1 - e) ** 2 / ((1 + e) * (1 - e + 2 * spread))) / 4
 
 
-def detector_wins(K, n, d, *, keep):
+def detector_wins(K: int, n: int, d: int, *, keep: float | Fraction) -> bool:
     """Whether `detector_minimum` is below `non_negative_minimum`, by the condition of Theorem S.E.
 
     Parameters

@@ -10,11 +10,15 @@ with labels Y (n, d2); networks may have leading batch axes. Of Fractions, the e
 path norm are exact.
 """
 
+from __future__ import annotations
+
+from collections.abc import Callable
 from fractions import Fraction
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 import torch
+from numpy.typing import ArrayLike
 from torch.optim.adam import adam
 
 from runproofs import _arguments as arguments
@@ -27,7 +31,7 @@ from runproofs.training import Recorder
 # What dropout minimizes --------------------------------------------------------------------------
 
 
-def flows(U, V, X, masses=None):
+def flows(U: ArrayLike, V: ArrayLike, X: ArrayLike, masses: ArrayLike | None = None) -> np.ndarray:
     """The flows ``psi_j = ||u_j|| a_j`` of the hidden units, ``a_j^2 = E sigma(v_j^T x)^2``.
 
     Parameters
@@ -59,7 +63,9 @@ def flows(U, V, X, masses=None):
     return np.linalg.norm(U, axis=-2) * np.sqrt(second_moment(V.mT, X, masses))
 
 
-def regularizer(U, V, X, masses=None):
+def regularizer(
+    U: ArrayLike, V: ArrayLike, X: ArrayLike, masses: ArrayLike | None = None
+) -> np.ndarray:
     """Explicit regularizer ``R = sum_j ||u_j||^2 a_j^2`` of dropout, the sum of the squared flows.
 
     Parameters
@@ -94,7 +100,9 @@ def regularizer(U, V, X, masses=None):
     return (flows(U, V, X, masses) ** 2).sum(-1)
 
 
-def objective(U, V, X, Y, *, drop):
+def objective(
+    U: ArrayLike, V: ArrayLike, X: ArrayLike, Y: ArrayLike, *, drop: ArrayLike
+) -> np.ndarray:
     """The dropout objective in closed form, mean of ``||y - f(x)||^2`` plus lambda R.
 
     Parameters
@@ -129,7 +137,9 @@ def objective(U, V, X, Y, *, drop):
     return (error**2).sum(-1).mean(-1) + weighted(drop / (1 - drop), regularizer(U, V, X))
 
 
-def objective_by_enumeration(U, V, X, Y, *, drop):
+def objective_by_enumeration(
+    U: ArrayLike, V: ArrayLike, X: ArrayLike, Y: ArrayLike, *, drop: float
+) -> float:
     """The dropout objective by its definition, over all masks of one network.
 
     Parameters
@@ -175,7 +185,7 @@ def objective_by_enumeration(U, V, X, Y, *, drop):
 # Co-adaptation, and paths ------------------------------------------------------------------------
 
 
-def coadaptation(psi):
+def coadaptation(psi: ArrayLike) -> np.ndarray:
     """Co-adaptation ``phi = ||psi||_1 / (sqrt(d1) ||psi||_2)``, which is 1 if all flows are equal.
 
     Parameters
@@ -209,7 +219,7 @@ def coadaptation(psi):
     return psi.sum(-1) / np.sqrt(psi.shape[-1] * (psi**2).sum(-1))
 
 
-def path_norm_squared(U, V):
+def path_norm_squared(U: ArrayLike, V: ArrayLike) -> np.ndarray:
     """The squared l2 path norm: the products of squared weights along all paths, added up.
 
     Parameters
@@ -237,7 +247,7 @@ def path_norm_squared(U, V):
     return ((U**2).sum(-2) * (V**2).sum(-2)).sum(-1)
 
 
-def symmetrize(X, rng):
+def symmetrize(X: ArrayLike, rng: np.random.Generator | int) -> np.ndarray:
     """The sample with each input multiplied by a sign of its own, a fair coin; labels stay.
 
     Parameters
@@ -284,7 +294,9 @@ class ReLUTraining(NamedTuple):
     observed: dict[str, np.ndarray]
 
 
-def sampled_loss(U, V, x, y, mask):
+def sampled_loss(
+    U: torch.Tensor, V: torch.Tensor, x: torch.Tensor, y: torch.Tensor, mask: torch.Tensor
+) -> torch.Tensor:
     """The loss of masked networks, mean over the examples of ``||y - U (mask * sigma(V^T x))||^2``.
 
     Parameters
@@ -318,9 +330,20 @@ def sampled_loss(U, V, x, y, mask):
 
 
 def train(
-    U, V, X, Y, *, drop, epochs, batch, step_size, generator, every=None, observe=None,
-    optimizer="Adam",
-):  # fmt: skip
+    U: torch.Tensor,
+    V: torch.Tensor,
+    X: ArrayLike,
+    Y: ArrayLike,
+    *,
+    drop: ArrayLike,
+    epochs: int,
+    batch: int,
+    step_size: float,
+    generator: torch.Generator,
+    every: int | list[int] | None = None,
+    observe: Callable | None = None,
+    optimizer: Literal["Adam", "SGD"] = "Adam",
+) -> ReLUTraining:
     """Train a stack of networks at once with dropout, on the same batches.
 
     Each example of each batch has a mask of its own, in each network.

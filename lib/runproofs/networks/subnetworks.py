@@ -9,13 +9,16 @@ activations of n inputs, q is the probability to keep a unit, C the number of cl
 """
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from runproofs import _arguments as arguments
 
 BLOCK = 2**24  # entries of masked output layers in memory at once
 
 
-def logits(H, A, beta, masks, *, keep):
+def logits(
+    H: ArrayLike, A: ArrayLike, beta: ArrayLike, masks: ArrayLike, *, keep: float
+) -> np.ndarray:
     """The logits of K sub-networks: one matrix product with all masked output layers side by side.
 
     Parameters
@@ -65,7 +68,9 @@ def logits(H, A, beta, masks, *, keep):
     return found
 
 
-def moments(H, A, beta, *, keep):
+def moments(
+    H: ArrayLike, A: ArrayLike, beta: ArrayLike, *, keep: float
+) -> tuple[np.ndarray, np.ndarray]:
     """Mean and covariance of the logits of each input over a random mask, exactly.
 
     Parameters
@@ -106,7 +111,13 @@ def moments(H, A, beta, *, keep):
     return H @ A.T + beta, covariance.reshape(-1, len(A), len(A))
 
 
-def predicted_accuracy(mean, covariance, labels, rng, draws=256):
+def predicted_accuracy(
+    mean: ArrayLike,
+    covariance: ArrayLike,
+    labels: ArrayLike,
+    rng: np.random.Generator | int,
+    draws: int = 256,
+) -> np.ndarray:
     """The probability that each input is classified correctly, if its logits were Gaussian.
 
     No mask is drawn. The mean over the inputs predicts the mean accuracy of the sub-networks.

@@ -6,15 +6,23 @@ Then `always` has the inequalities that no run can violate, `events` the three r
 the proof rests, and `promised` its conclusions, which need a huge width.
 """
 
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
 from itertools import islice, pairwise
 from math import log, sqrt
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from runproofs import _arguments as arguments
 from runproofs.networks import lazy
 from runproofs.networks.two_layer import preactivations
+
+if TYPE_CHECKING:
+    from runproofs.networks.lazy import Step
+    from runproofs.networks.two_layer import TwoLayerNetwork
 
 
 class Inequality(NamedTuple):
@@ -121,7 +129,7 @@ class Trace(NamedTuple):
     step_size: float
 
 
-def competitor(network, psi):
+def competitor(network: TwoLayerNetwork, psi: Callable) -> np.ndarray:
     """V with rows ``v_r = m^{-1/2} a_r psi(w_r)``, W the start, so that U = W_1 + lam V.
 
     Parameters
@@ -155,7 +163,7 @@ def competitor(network, psi):
     return network.a[..., None] * values
 
 
-def trace(steps, T, V, lam, *, step_size):
+def trace(steps: Iterable[Step], T: int, V: ArrayLike, lam: float, *, step_size: float) -> Trace:
     """Measure the first T steps of a run.
 
     Parameters
@@ -211,7 +219,7 @@ def trace(steps, T, V, lam, *, step_size):
     return Trace(*columns, V.shape[-2], lam, step_size)
 
 
-def always(seen):
+def always(seen: Trace) -> dict[str, Inequality]:
     """The inequalities of the proof that hold along every run.
 
     Parameters
@@ -259,7 +267,7 @@ def always(seen):
     return {name: Inequality(*sides) for name, sides in both.items()}
 
 
-def events(seen, gamma, delta):
+def events(seen: Trace, gamma: float, delta: float) -> dict[str, Inequality]:
     """Lemmas 14, 15 and 16 along the run, which hold with probability at least 1 - delta.
 
     Parameters
@@ -298,7 +306,7 @@ def events(seen, gamma, delta):
     return {name: Inequality(*sides) for name, sides in both.items()}
 
 
-def promised(seen, gamma, radius):
+def promised(seen: Trace, gamma: float, radius: float) -> dict[str, Inequality]:
     """What Lemma 13 concludes, for widths beyond its threshold.
 
     Parameters

@@ -9,10 +9,13 @@ functions broadcast: a batch of networks, of points, or of both. With W, a and p
 Fractions, outputs and gradients are exact.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from runproofs import _arguments as arguments
 from runproofs.linalg import column_norms
@@ -96,7 +99,7 @@ class TwoLayerNetwork:
         _agree(network=_agree(**_batches(self)), mask=kept.shape[:-1])
         return TwoLayerNetwork(self.W, kept * self.a, self.alpha)
 
-    def at_each_point(self):
+    def at_each_point(self) -> TwoLayerNetwork:
         """The same networks with a new last batch axis, to broadcast against n points (n, d).
 
         Returns
@@ -109,7 +112,7 @@ class TwoLayerNetwork:
         )
 
 
-def preactivations(network, x):
+def preactivations(network: TwoLayerNetwork, x: np.ndarray) -> np.ndarray:
     """Preactivations W x of the hidden units.
 
     Parameters
@@ -137,7 +140,7 @@ def _slopes(network, hidden):
     return np.where(hidden > 0, 1, network.alpha[..., None])
 
 
-def output(network, hidden):
+def output(network: TwoLayerNetwork, hidden: np.ndarray) -> np.ndarray:
     """``a^T sigma(.)`` at given preactivations.
 
     Parameters
@@ -159,7 +162,7 @@ def output(network, hidden):
     return (network.a * np.maximum(network.alpha[..., None] * hidden, hidden)).sum(-1)
 
 
-def margin(network, x, y):
+def margin(network: TwoLayerNetwork, x: ArrayLike, y: ArrayLike) -> np.ndarray:
     """Margin ``z = y f_W(x)``, negative where the network errs.
 
     Parameters
@@ -188,7 +191,7 @@ def margin(network, x, y):
     return y * output(network, preactivations(network, x))
 
 
-def input_gradient(network, x, y):
+def input_gradient(network: TwoLayerNetwork, x: ArrayLike, y: ArrayLike) -> np.ndarray:
     """Gradient ``g = y W^T (a * sigma'(W x))`` of the margin in the input; <g, x> is the margin.
 
     Parameters
@@ -216,7 +219,7 @@ def input_gradient(network, x, y):
     return _margin_and_gradient(network, *_labelled(network, x, y))[1]
 
 
-def weight_gradient(network, x, y):
+def weight_gradient(network: TwoLayerNetwork, x: ArrayLike, y: ArrayLike) -> np.ndarray:
     """Gradient ``y (a * sigma'(W x)) x^T`` of the margin in W.
 
     Parameters
@@ -246,7 +249,7 @@ def weight_gradient(network, x, y):
     return back[..., :, None] * x[..., None, :]
 
 
-def lipschitz(network):
+def lipschitz(network: TwoLayerNetwork) -> np.ndarray:
     """Lipschitz constant ``L = ||a||_2 ||W||_2`` of f_W (spectral norm).
 
     Parameters
@@ -266,7 +269,7 @@ def lipschitz(network):
     return column_norms(network.a[..., None])[..., 0] * np.linalg.norm(network.W, 2, axis=(-2, -1))
 
 
-def loss(z):
+def loss(z: ArrayLike) -> np.ndarray:
     """Logistic loss ``ln(1 + e^{-z})`` of the margin, natural logarithm.
 
     Parameters
@@ -282,7 +285,7 @@ def loss(z):
     return np.logaddexp(0, -arguments.margins(z))
 
 
-def reflected_loss(z):
+def reflected_loss(z: ArrayLike) -> np.ndarray:
     """Reflected loss ``ln 1/(1 + e^z) = -loss(-z)`` of the margin: concave, below the 0-1 loss.
 
     Parameters
@@ -302,7 +305,7 @@ def reflected_loss(z):
     return -np.logaddexp(0, arguments.margins(z))
 
 
-def trap(alpha, mu):
+def trap(alpha: ArrayLike, mu: ArrayLike) -> TwoLayerNetwork:
     """The network with rows sqrt(alpha) e_1, -e_1, mu e_2 and top layer -sqrt(alpha), -1, mu.
 
     Where u_2 > 0, ``f(u) = mu^2 u_2 - (1 - alpha^2) max(0, -u_1)``: a floor and a cliff beside it,

@@ -8,16 +8,18 @@ where A = W(x) - W(0) is the signal, d the depth, and the biases have no penalty
 broadcast over norm = ``|x|`` and lam.
 """
 
+from collections.abc import Sequence
 from itertools import pairwise
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from runproofs import _arguments as arguments
 from runproofs.networks.multilayer import MultilayerNetwork
 from runproofs.optimize import flatten, lbfgs, unflatten
 
 
-def least_norm(A, norm, depth):
+def least_norm(A: ArrayLike, norm: ArrayLike, depth: int) -> np.ndarray:
     """The least sum of squared weights of a network with the signal A, ``d (A / norm)^(2/d)``.
 
     Parameters
@@ -48,7 +50,7 @@ def least_norm(A, norm, depth):
     return depth * (A / norm) ** (2 / depth)
 
 
-def profile(A, norm, lam, depth):
+def profile(A: ArrayLike, norm: ArrayLike, lam: ArrayLike, depth: int) -> np.ndarray:
     """``phi(A)``, the least ``J_2`` of a network with the signal A.
 
     Parameters
@@ -75,7 +77,7 @@ def profile(A, norm, lam, depth):
     return (1 - A) ** 2 / 4 + lam / 2 * least_norm(A, norm, depth)
 
 
-def critical_penalty(norm, depth):
+def critical_penalty(norm: ArrayLike, depth: int) -> np.ndarray:
     """The strength lam_c, from which on the zero weights are optimal: norm / 2 at depth 2.
 
     At depth 3 or more the signal (d - 2) / (d - 1) is optimal there, too.
@@ -108,7 +110,7 @@ def critical_penalty(norm, depth):
     return _smallest(d) ** ((d - 2) / d) * norm ** (2 / d) / (2 * (d - 1))
 
 
-def signal(norm, lam, depth):
+def signal(norm: ArrayLike, lam: ArrayLike, depth: int) -> np.ndarray:
     """The optimal signal A: 0 for lam above lam_c, else in [(d - 2) / (d - 1), 1].
 
     Parameters
@@ -156,7 +158,7 @@ def signal(norm, lam, depth):
         A = np.minimum(A, new)
 
 
-def aversion(norm, lam, depth):
+def aversion(norm: ArrayLike, lam: ArrayLike, depth: int) -> np.ndarray:
     """The weight-decay aversion of ``P_(x,1)``: the largest risk of a minimizer of ``J_2``.
 
     Parameters
@@ -186,7 +188,7 @@ def aversion(norm, lam, depth):
     return np.where(lam < critical_penalty(norm, depth), (1 - A) ** 2 / 4, 0.25)
 
 
-def cheapest_network(x, A, sizes):
+def cheapest_network(x: ArrayLike, A: float, sizes: Sequence[int]) -> MultilayerNetwork:
     """A network with the signal A at x, of least norm, with the output bias (1 - A) / 2.
 
     Parameters
@@ -226,7 +228,15 @@ def cheapest_network(x, A, sizes):
     return MultilayerNetwork([size * W for W in weights], biases)
 
 
-def descents(x, lam, sizes, starts, rng, *, bias_lam=0.0):
+def descents(
+    x: ArrayLike,
+    lam: float,
+    sizes: Sequence[int],
+    starts: int,
+    rng: np.random.Generator | int,
+    *,
+    bias_lam: float = 0.0,
+) -> tuple[np.ndarray, MultilayerNetwork]:
     """Where L-BFGS ends on ``J_2`` of ``P_(x,1)`` from standard normal starts: it knows no theorem.
 
     Parameters

@@ -5,10 +5,14 @@ closed form of its expectation. In both, every run has its own start, common to 
 the rates of a run share the random numbers, so that results differ between rates by the rate alone.
 """
 
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
 import torch
+from numpy.typing import ArrayLike
 
 from runproofs import _arguments as arguments
 from runproofs._tensors import check_generator, tensor
@@ -36,8 +40,17 @@ class DeepTraining(NamedTuple):
 
 @torch.no_grad()
 def train_sampled(
-    target, weights, *, keep, steps, step_size, batch, generator, every=None, observe=None
-):
+    target: ArrayLike,
+    weights: Sequence[torch.Tensor],
+    *,
+    keep: ArrayLike,
+    steps: int,
+    step_size: float | Callable,
+    batch: int,
+    generator: torch.Generator,
+    every: int | list[int] | None = None,
+    observe: Callable | None = None,
+) -> DeepTraining:
     """SGD with dropout on minibatches of samples y = target x with x standard normal.
 
     A step is -step_size times the gradient of the mean of ``||y - W x||^2`` over the batch. A run
@@ -117,7 +130,17 @@ def _sampled_gradient(weights, x, y, masks, keep):
 
 
 @torch.no_grad()
-def train_exact(Cyx, weights, *, keep, steps, step_size, C=None, every=None, observe=None):
+def train_exact(
+    Cyx: ArrayLike,
+    weights: Sequence[torch.Tensor],
+    *,
+    keep: ArrayLike,
+    steps: int,
+    step_size: float | Callable,
+    C: ArrayLike | None = None,
+    every: int | list[int] | None = None,
+    observe: Callable | None = None,
+) -> DeepTraining:
     """Gradient descent on the expected objective of dropout, in closed form.
 
     Parameters

@@ -3,10 +3,14 @@
 All of it is for inputs with second moment I: those with C are ``W_1 C^{1/2}`` for W_1.
 """
 
+from __future__ import annotations
+
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from runproofs import _arguments as arguments
 from runproofs.linalg import nuclear_norm
@@ -20,7 +24,7 @@ from runproofs.linear.deep.network import (
 )
 
 
-def effective_regularization(widths, lam):
+def effective_regularization(widths: ArrayLike, lam: ArrayLike) -> float | np.ndarray:
     """Effective regularization ``nu = prod_j (1 + lam / d_j) - 1``, exact for small lam, too.
 
     Parameters
@@ -50,7 +54,7 @@ def effective_regularization(widths, lam):
     return np.expm1(np.log1p(lam[..., None] / widths).sum(-1))
 
 
-def effective_regularization_parts(widths):
+def effective_regularization_parts(widths: ArrayLike) -> np.ndarray:
     """Coefficients e_1, ..., e_k of the effective regularization ``nu = sum_l lam^l e_l``.
 
     They are the elementary symmetric polynomials of the 1 / d_j.
@@ -100,7 +104,9 @@ class Gaps(NamedTuple):
     total: np.ndarray
 
 
-def equalization_gaps(weights, lam, C=None):
+def equalization_gaps(
+    weights: Sequence[ArrayLike], lam: ArrayLike, C: ArrayLike | None = None
+) -> Gaps:
     """Gaps of the regularizers above their lower bounds, all 0 iff the network is equalized.
 
     ``r_l = R_l / LB_l - 1``, ``LB_l = e_l ||M C^{1/2}||_*^2``, and
@@ -145,7 +151,7 @@ def equalization_gaps(weights, lam, C=None):
     return Gaps(parts - 1, R / (nu * squared) - 1)
 
 
-def equalization_defect(weights, C=None):
+def equalization_defect(weights: Sequence[ArrayLike], C: ArrayLike | None = None) -> float:
     """Largest relative deviation of the products in the definition of an equalized network.
 
     The maximum, over all pivot sets and their nodes, of
@@ -188,7 +194,9 @@ def equalization_defect(weights, C=None):
     return float(max(abs(end / norm - 1) for end in ends))
 
 
-def is_equalized(weights, C=None, tol=1e-9):
+def is_equalized(
+    weights: Sequence[ArrayLike], C: ArrayLike | None = None, tol: float = 1e-9
+) -> bool:
     """Whether a network is equalized, up to a tolerance.
 
     Parameters
@@ -222,7 +230,7 @@ def is_equalized(weights, C=None, tol=1e-9):
     return equalization_defect(weights, C) <= tol
 
 
-def rank_one_implementation(u, v, widths):
+def rank_one_implementation(u: ArrayLike, v: ArrayLike, widths: ArrayLike) -> list[np.ndarray]:
     """Weights with network map ``u v^T``, equalized for every C.
 
     Parameters

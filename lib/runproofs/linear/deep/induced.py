@@ -9,10 +9,13 @@ Inside, x are shares of the widths, with row sums 1, and rates (k, 1) are lam / 
 ``1 / G_i = (1 + nu) exp(E_i)``, where E_i >= 0 is the penalty of sharing, and no lam is too large.
 """
 
+from __future__ import annotations
+
 from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from runproofs import _arguments as arguments
 from runproofs.linalg import root_and_inverse
@@ -34,7 +37,7 @@ class Induced(NamedTuple):
     allocation: np.ndarray
 
 
-def induced_regularizer(sigma, widths, lam):
+def induced_regularizer(sigma: ArrayLike, widths: ArrayLike, lam: float) -> Induced:
     """Least regularizer among the networks that implement a map, from singular values.
 
     Parameters
@@ -167,7 +170,9 @@ def _normalized(x):
     return x / x.sum(axis=1, keepdims=True)
 
 
-def implementation(M, widths, allocation, lam, C=None):
+def implementation(
+    M: ArrayLike, widths: ArrayLike, allocation: ArrayLike, lam: float, C: ArrayLike | None = None
+) -> list[np.ndarray]:
     """Weights with network map M whose cost is that of a given division of the widths.
 
     Their regularizer is ``sum_i sigma_i^2 (prod_j (1 + lam / x_ji) - 1)``, sigma_i the singular
@@ -210,7 +215,9 @@ def implementation(M, widths, allocation, lam, C=None):
     return _implementation(svd, x, lam)
 
 
-def optimal_implementation(M, widths, lam, C=None):
+def optimal_implementation(
+    M: ArrayLike, widths: ArrayLike, lam: float, C: ArrayLike | None = None
+) -> list[np.ndarray]:
     """Weights with network map M and the least regularizer among all of them.
 
     Parameters

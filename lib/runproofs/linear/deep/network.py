@@ -7,10 +7,12 @@ Of arrays of Fractions all but `pivot_products` are exact, where all arguments a
 `subregularizers` and `subregularizers_over_pivots` then without C, which has no exact root.
 """
 
+from collections.abc import Sequence
 from fractions import Fraction
 from itertools import accumulate, combinations, pairwise, product
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from runproofs import _arguments as arguments
 from runproofs.exact import is_positive_semidefinite
@@ -20,7 +22,7 @@ from runproofs.masks import all_masks
 # ------------------------------------------------------------------------ map, objective, gradient
 
 
-def network_map(weights):
+def network_map(weights: Sequence[ArrayLike]) -> np.ndarray:
     """The product ``W_{k+1} ... W_1``.
 
     Parameters
@@ -49,7 +51,7 @@ def network_map(weights):
     return _product(arguments.layers(weights, exact=True))
 
 
-def random_network(sizes, rng, *batch):
+def random_network(sizes: list[int], rng: np.random.Generator | int, *batch: int) -> list[np.ndarray]:
     """Weights with independent standard normal entries.
 
     Parameters
@@ -78,7 +80,13 @@ def random_network(sizes, rng, *batch):
     return [rng.standard_normal((*batch, after, before)) for before, after in pairwise(sizes)]
 
 
-def objective(weights, Cyx, lam, Ey2, C=None):
+def objective(
+    weights: Sequence[ArrayLike],
+    Cyx: ArrayLike,
+    lam: ArrayLike,
+    Ey2: float,
+    C: ArrayLike | None = None,
+) -> np.ndarray:
     """Dropout objective ``E ||y - W x||^2`` of the masked network W, in closed form.
 
     Parameters
@@ -120,7 +128,9 @@ def objective(weights, Cyx, lam, Ey2, C=None):
     return risk + _regularizer(weights, _rates(lam, weights), C)
 
 
-def gradient(weights, Cyx, lam, C=None):
+def gradient(
+    weights: Sequence[ArrayLike], Cyx: ArrayLike, lam: ArrayLike, C: ArrayLike | None = None
+) -> list[np.ndarray]:
     """Gradient of the objective.
 
     Parameters
@@ -173,7 +183,7 @@ def _gradient(weights, gains, C, Cyx):
     return gradients[::-1]
 
 
-def masked_maps(weights, *, keep):
+def masked_maps(weights: Sequence[ArrayLike], *, keep: float) -> tuple[np.ndarray, np.ndarray]:
     """The network map for every choice of masks, ``theta^-k W_{k+1} B_k W_k ... B_1 W_1``.
 
     Parameters
@@ -217,7 +227,9 @@ def masked_maps(weights, *, keep):
     return maps, probabilities
 
 
-def objective_by_enumeration(weights, X, Y, *, keep):
+def objective_by_enumeration(
+    weights: Sequence[ArrayLike], X: ArrayLike, Y: ArrayLike, *, keep: float
+) -> float:
     """Expected dropout loss ``E ||y - W x||^2`` over all masks and samples, mask by mask.
 
     Parameters
@@ -262,7 +274,9 @@ def objective_by_enumeration(weights, X, Y, *, keep):
 # ------------------------------------------------------------------------------------ regularizers
 
 
-def regularizer(weights, lam, C=None):
+def regularizer(
+    weights: Sequence[ArrayLike], lam: ArrayLike, C: ArrayLike | None = None
+) -> np.ndarray:
     """Explicit regularizer R of dropout, the objective less the population risk.
 
     Parameters
@@ -305,7 +319,7 @@ def _regularizer(weights, lam, C):
     return np.trace(excess, axis1=-2, axis2=-1)
 
 
-def subregularizers(weights, C=None):
+def subregularizers(weights: Sequence[ArrayLike], C: ArrayLike | None = None) -> np.ndarray:
     """The sub-regularizers R_1, ..., R_k with ``R = sum_l lam^l R_l``.
 
     Parameters
@@ -345,7 +359,7 @@ def _subregularizers(weights):
     return (squares[..., None, :] @ sums)[..., 0, 1:]
 
 
-def pivot_sets(k):
+def pivot_sets(k: int) -> list[tuple[int, ...]]:
     """All pivot sets (j_1, ..., j_l), 1 <= j_1 < ... < j_l <= k, of k hidden layers.
 
     Parameters
@@ -375,7 +389,9 @@ def pivot_sets(k):
     return [pivots for l in layers for pivots in combinations(layers, l)]
 
 
-def pivot_products(weights, pivots, C=None):
+def pivot_products(
+    weights: Sequence[ArrayLike], pivots: list[int], C: ArrayLike | None = None
+) -> np.ndarray:
     """The products ``alpha beta_1 ... beta_{l-1} gamma`` of one pivot set, for all its nodes.
 
     The sum of their squares is the part of the set in R_l.
@@ -415,7 +431,9 @@ def pivot_products(weights, pivots, C=None):
     return products * np.sqrt(_tails2(weights, pivots[-1]))
 
 
-def subregularizers_over_pivots(weights, C=None):
+def subregularizers_over_pivots(
+    weights: Sequence[ArrayLike], C: ArrayLike | None = None
+) -> np.ndarray:
     """The sub-regularizers as printed: every summand of every pivot set, from its factors.
 
     Parameters

@@ -6,9 +6,12 @@ With the divisions x and G_i(x) of the induced regularizer, the best map has
 given by ``log_m = log(m / max m)``.
 """
 
+from __future__ import annotations
+
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.optimize import brentq
 
 from runproofs import _arguments as arguments
@@ -48,7 +51,9 @@ class EnvelopeOptimum(NamedTuple):
     value: float
 
 
-def envelope_optimum(Cyx, nu, r=None, C=None):
+def envelope_optimum(
+    Cyx: ArrayLike, nu: float, r: int | None = None, C: ArrayLike | None = None
+) -> EnvelopeOptimum:
     """Global optimum of the convexified problem over the maps of rank at most r.
 
     ``E ||y - W x||^2 + nu ||W C^{1/2}||_*^2``.
@@ -116,7 +121,7 @@ class Optimum(NamedTuple):
     allocation: np.ndarray
 
 
-def global_optimum(m, widths, lam):
+def global_optimum(m: ArrayLike, widths: ArrayLike, lam: float) -> Optimum:
     """Global optimum of dropout in a deep linear network, at any depth.
 
     The best `local_optimum` over all ranks; of equally good ones, that of least rank.
@@ -172,7 +177,7 @@ def global_optimum(m, widths, lam):
     return _optimum(m, widths, rates, best)
 
 
-def local_optimum(m, widths, lam, rank):
+def local_optimum(m: ArrayLike, widths: ArrayLike, lam: float, rank: int) -> Optimum | None:
     """Best known optimum of dropout among the maps of one rank.
 
     There Phi has a local maximum with a positive division; for k >= 2 it is a local minimum of the

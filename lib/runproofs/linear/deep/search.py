@@ -1,10 +1,13 @@
 """The cheapest implementation of a map, and the best network, by descent and by no theory."""
 
+from __future__ import annotations
+
 from functools import reduce
 from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from runproofs import _arguments as arguments
 from runproofs.linear.deep.equalized import effective_regularization
@@ -28,7 +31,14 @@ class Search(NamedTuple):
     values: np.ndarray
 
 
-def search_implementation(M, widths, lam, starts, rng, C=None):
+def search_implementation(
+    M: ArrayLike,
+    widths: ArrayLike,
+    lam: float,
+    starts: int,
+    rng: np.random.Generator | int,
+    C: ArrayLike | None = None,
+) -> Search:
     """Minimize the regularizer R over the weights with network map M, by L-BFGS from random starts.
 
     Parameters
@@ -126,7 +136,14 @@ def _completed(layers, target, lam):
     return [*layers, last], value, gradients[::-1]
 
 
-def search_optimum(Cyx, widths, lam, starts, rng, C=None):
+def search_optimum(
+    Cyx: ArrayLike,
+    widths: ArrayLike,
+    lam: float,
+    starts: int,
+    rng: np.random.Generator | int,
+    C: ArrayLike | None = None,
+) -> Search:
     """Minimize the dropout objective over the weights, by L-BFGS from random starts.
 
     For k >= 2 a descent may end in a local minimum: take several.

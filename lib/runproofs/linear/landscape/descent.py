@@ -1,8 +1,11 @@
 """Critical points and minima found by standard solvers, which know no theory."""
 
+from __future__ import annotations
+
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.optimize import least_squares
 
 from runproofs import _arguments as arguments
@@ -12,7 +15,9 @@ from runproofs.linear.landscape.hessians import _hessian, _tied_hessian
 from runproofs.optimize import flatten, lbfgs, unflatten
 
 
-def find_critical_point(U, V, M, lam):
+def find_critical_point(
+    U: ArrayLike, V: ArrayLike, M: ArrayLike, lam: float
+) -> tuple[np.ndarray, np.ndarray]:
     """A critical point of F near a start, of any kind, by least squares on the gradient.
 
     Parameters
@@ -50,7 +55,7 @@ def find_critical_point(U, V, M, lam):
     return tuple(pair(_root(gradient, lambda z: _hessian(*pair(z), M, lam), flatten((U, V)))))
 
 
-def find_tied_critical_point(U, M, lam):
+def find_tied_critical_point(U: ArrayLike, M: ArrayLike, lam: float) -> np.ndarray:
     """A critical point of f near a start, of any kind, by least squares on the gradient.
 
     Parameters
@@ -106,7 +111,14 @@ class Descent(NamedTuple):
     values: np.ndarray
 
 
-def descend(M, r, lam, starts, rng, tied=False):
+def descend(
+    M: ArrayLike,
+    r: int,
+    lam: float,
+    starts: int,
+    rng: np.random.Generator | int,
+    tied: bool = False,
+) -> Descent:
     """Minimize the untied (or the tied) objective by L-BFGS from random starts, knowing no theory.
 
     Parameters

@@ -1,10 +1,13 @@
 """The critical points of the objectives, listed: sets of singular pairs that units can carry."""
 
+from __future__ import annotations
+
 from itertools import accumulate, combinations
 from math import comb
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.linalg import null_space
 
 from runproofs import _arguments as arguments
@@ -51,7 +54,7 @@ class CriticalPoint(NamedTuple):
     half_dead: int
 
 
-def tied_critical_points(M, r, lam):
+def tied_critical_points(M: ArrayLike, r: int, lam: float) -> list[TiedCriticalPoint]:
     """All equalized critical points of the tied objective, up to rotations that f does not see.
 
     Parameters
@@ -114,7 +117,7 @@ class TiedBlocks(NamedTuple):
     blocks: tuple
 
 
-def all_tied_critical_points(M, r, lam):
+def all_tied_critical_points(M: ArrayLike, r: int, lam: float) -> list[TiedBlocks]:
     """All critical points of the tied objective, equalized or not, up to rotations.
 
     At lam > 0 columns of different norm are orthogonal, so U consists of blocks of columns, each an
@@ -167,7 +170,9 @@ def all_tied_critical_points(M, r, lam):
     return points
 
 
-def critical_points(M, r, lam, rng):
+def critical_points(
+    M: ArrayLike, r: int, lam: float, rng: np.random.Generator | int
+) -> list[CriticalPoint]:
     """Critical points of the untied objective, with every number of live units of equal score.
 
     For each number of live units and each set of singular pairs that they can carry, one with all

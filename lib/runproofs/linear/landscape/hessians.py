@@ -5,12 +5,13 @@ coordinate a r + i.
 """
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from runproofs import _arguments as arguments
 from runproofs.linalg import _symmetric_part
 
 
-def hessian(U, V, M, lam):
+def hessian(U: ArrayLike, V: ArrayLike, M: ArrayLike, lam: float) -> np.ndarray:
     """Exact Hessian of the untied objective F.
 
     Parameters
@@ -54,7 +55,7 @@ def _hessian(U, V, M, lam):
     return np.block([[UU, UV], [UV.mT, VV]])
 
 
-def tied_hessian(U, M, lam):
+def tied_hessian(U: ArrayLike, M: ArrayLike, lam: float) -> np.ndarray:
     """Exact Hessian of the tied objective f.
 
     Parameters
@@ -94,7 +95,7 @@ def _tied_hessian(U, M, lam):
     return H.reshape(diagonal_blocks.shape) + diagonal_blocks
 
 
-def least_eigenvalue(H):
+def least_eigenvalue(H: ArrayLike) -> np.ndarray:
     """Least eigenvalue of a Hessian.
 
     Parameters
@@ -119,7 +120,7 @@ def least_eigenvalue(H):
     return np.linalg.eigvalsh(arguments.symmetric("H", H, batched=True))[..., 0]
 
 
-def is_strict_saddle(H, tol=1e-10):
+def is_strict_saddle(H: ArrayLike, tol: float = 1e-10) -> np.ndarray:
     """Whether a Hessian at a critical point has a truly negative eigenvalue; maxima count, too.
 
     Parameters
