@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from math import ceil
 from numbers import Integral
 from typing import NamedTuple
@@ -64,7 +64,7 @@ def adversarial_training(
     step_size: ArrayLike,
     attack: Callable,
     sample: np.random.Generator | int | Callable,
-    every: int | list[int] | None = 1,
+    every: int | Sequence[int] | None = 1,
 ) -> AdversarialTraining:
     """Algorithm 6: each round attacks one sample and takes a gradient step on its logistic loss.
 
@@ -123,7 +123,7 @@ def mistake_driven_training(
     step_size: ArrayLike,
     attack: Callable,
     sample: np.random.Generator | int | Callable,
-    every: int | list[int] | None = 1,
+    every: int | Sequence[int] | None = 1,
 ) -> AdversarialTraining:
     """Algorithm 6, but steps only when the attack reaches z_t <= 0, and then of weight 1.
 

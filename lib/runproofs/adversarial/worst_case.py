@@ -164,7 +164,7 @@ def plane_candidates(
 
 def robust_error(
     network: TwoLayerNetwork, X: ArrayLike, Y: ArrayLike, eps: float, beta: float = 0
-) -> np.ndarray:
+) -> np.ndarray | float:
     """Robust error: the share of points whose margin can be below ``-beta ||W||_F`` in the ball.
 
     Parameters
@@ -208,7 +208,7 @@ def robust_error(
     return (least < -beta * norms[..., None]).mean(-1)
 
 
-def level(network: TwoLayerNetwork, x: ArrayLike, y: ArrayLike, eps: float) -> np.ndarray:
+def level(network: TwoLayerNetwork, x: ArrayLike, y: ArrayLike, eps: float) -> np.ndarray | float:
     """Level ``b = -(least margin) / (eps L)`` of an input: an attack exists iff b > 0.
 
     The sharp theorems of PGD need b > 1 - alpha.

@@ -64,7 +64,7 @@ def attack_step(A: ArrayLike, norm: ArrayLike) -> float | np.ndarray:
     return 1 / (arguments.numbers("A", A, above=0) * arguments.numbers("norm", norm, above=0)) ** 2
 
 
-def visits_at_level(b0: float, alpha: float) -> int:
+def visits_at_level(b0: float | Fraction, alpha: float | Fraction) -> int:
     """Visits with which PGD on the margin finds a flip at every level above b0.
 
     ``ceil((b0 - 1 + alpha)^-2)``.

@@ -17,7 +17,7 @@ SHARPER = (1 + sqrt(2)) / 2  # for the 2 of Theorem 12; beyond the thesis, Theor
 WEIGHTED_TRACE = sqrt(4 * (e + 1))  # K of Theorem 11; beyond the thesis, Proposition 4.A
 
 
-def mahalanobis_norm(X: ArrayLike, C: ArrayLike) -> np.ndarray:
+def mahalanobis_norm(X: ArrayLike, C: ArrayLike) -> np.ndarray | float:
     """Norm of a sample, ``||X||_{C^dagger} = (sum_i x_i^T C^dagger x_i)^{1/2}``.
 
     Parameters

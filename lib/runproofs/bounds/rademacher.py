@@ -60,7 +60,7 @@ def all_samples(law: ArrayLike, n: int) -> tuple[np.ndarray, np.ndarray]:
     return samples, law[samples].prod(axis=1)
 
 
-def empirical_complexity(values: ArrayLike) -> np.ndarray:
+def empirical_complexity(values: ArrayLike) -> np.ndarray | Fraction | float:
     """Empirical complexity ``E_s max_f (1/n) sum_i s_i f(x_i)`` over all signs; no absolute value.
 
     Parameters

@@ -9,6 +9,7 @@ without roots and logarithms are exact where all numbers are Fractions.
 from __future__ import annotations
 
 from dataclasses import astuple, dataclass
+from fractions import Fraction
 from math import sqrt
 from typing import NamedTuple
 
@@ -58,19 +59,22 @@ class Setting:
             raise ValueError(f"eps < gamma <= R and alpha <= 1 are needed, but it was {self}.")
 
     @property
-    def largest_step(self) -> float:
+    def largest_step(self) -> float | Fraction:
         """Largest step of training, ``1 / (A (R + eps))^2``, and the one of Theorem 16."""
         return 1 / (self.A * (self.R + self.eps)) ** 2
 
     @property
-    def correlation(self) -> float:
+    def correlation(self) -> float | Fraction:
         """Least product of a weight gradient with V_*, ``c = (gamma - eps) alpha A``."""
         return (self.gamma - self.eps) * self.alpha * self.A
 
 
 def rounds_lemma_19(
-    setting: Setting, error: float, start: float, step_size: float | None = None
-) -> float:
+    setting: Setting,
+    error: float | Fraction,
+    start: float | Fraction,
+    step_size: float | Fraction | None = None,
+) -> float | Fraction:
     """Rounds T_tr of Lemma 19, ``4 (1 + start gamma alpha A error) / (eta c^2 error^2)``.
 
     Parameters
@@ -100,7 +104,9 @@ def rounds_lemma_19(
     return 4 * (1 + bonus) / (step_size * c**2 * error**2)
 
 
-def rounds_theorem_16(setting: Setting, error: float, omega: float) -> float:
+def rounds_theorem_16(
+    setting: Setting, error: float | Fraction, omega: float | Fraction
+) -> float | Fraction:
     """Rounds T_tr of Theorem 16 for ``||W_1||_F <= omega``, at the largest step; as printed.
 
     ``64 (R + eps)^2 (1 + omega gamma alpha A error) / ((gamma - eps)^2 alpha^2 error^2)``.
@@ -276,7 +282,9 @@ def rounds_sharp(
     return float((growth(error) + 2 * c * start * error) / (step_size * (c * error) ** 2))
 
 
-def mistakes(setting: Setting, start: float, step_size: float | None = None) -> float:
+def mistakes(
+    setting: Setting, start: float | Fraction, step_size: float | Fraction | None = None
+) -> float | Fraction:
     """Most updates that mistake-driven training ever makes, ``N = (1 + 2 c start) / (eta c^2)``.
 
     N / error rounds bring the mean robust error of the iterates below the error.

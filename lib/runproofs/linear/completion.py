@@ -17,7 +17,7 @@ Of Fractions, the objective with ``R^`` is exact.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -156,9 +156,9 @@ def objective(
     U: ArrayLike,
     V: ArrayLike,
     ratings: tuple[ArrayLike, ArrayLike, ArrayLike],
-    lam: float,
+    lam: float | Fraction,
     law: tuple[ArrayLike, ArrayLike] | None = None,
-) -> float:
+) -> float | Fraction:
     """Mean loss under dropout, ``loss + lam R^``; or, with a law, ``loss + lam R``.
 
     Parameters
@@ -260,7 +260,7 @@ def als(
     sweeps: int,
     law: tuple[ArrayLike, ArrayLike] | None = None,
     observe: Callable | None = None,
-    every: int | list[int] = 1,
+    every: int | Sequence[int] = 1,
 ) -> Completion:
     """Alternating least squares: minimize `objective` exactly over U, then over V, and so on.
 

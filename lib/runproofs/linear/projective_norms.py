@@ -58,7 +58,7 @@ def factors(X: ArrayLike, u: float, v: float) -> tuple[np.ndarray, np.ndarray]:
     return P * np.sqrt(sigma), Qt.T * np.sqrt(sigma)
 
 
-def product_norms(U: ArrayLike, V: ArrayLike, u: float, v: float) -> np.ndarray:
+def product_norms(U: ArrayLike, V: ArrayLike, u: float, v: float) -> np.ndarray | float:
     """What a factorization costs: ``sum_i ||U_i||_u ||V_i||_v`` over its columns.
 
     Parameters

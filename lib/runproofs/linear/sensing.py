@@ -27,9 +27,9 @@ def objective(
     V: ArrayLike,
     A: ArrayLike,
     y: ArrayLike,
-    lam: float,
+    lam: float | Fraction,
     weights: ArrayLike | None = None,
-) -> np.ndarray:
+) -> np.ndarray | Fraction | float:
     """Mean of ``(y - <U V^T, A>)^2`` over the measurements, plus ``lam R(U, V)``.
 
     Parameters
@@ -74,7 +74,7 @@ def objective(
 
 def regularizer(
     U: ArrayLike, V: ArrayLike, A: ArrayLike, weights: ArrayLike | None = None
-) -> np.ndarray:
+) -> np.ndarray | Fraction | float:
     """Regularizer of dropout, the mean over the measurements of ``sum_k (u_k^T A v_k)^2``.
 
     Parameters
@@ -186,7 +186,7 @@ def fit(
     return tuple(unflatten(end, [U.shape, V.shape]))
 
 
-def weighted_trace_norm(M: ArrayLike, p: ArrayLike, q: ArrayLike) -> np.ndarray:
+def weighted_trace_norm(M: ArrayLike, p: ArrayLike, q: ArrayLike) -> np.ndarray | float:
     """Weighted trace norm, ``||diag(p)^{1/2} M diag(q)^{1/2}||_*``.
 
     Parameters

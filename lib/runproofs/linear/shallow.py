@@ -26,8 +26,8 @@ from runproofs.masks import all_masks
 
 
 def objective(
-    U: ArrayLike, V: ArrayLike, M: ArrayLike, lam: float, C: ArrayLike | None = None
-) -> np.ndarray:
+    U: ArrayLike, V: ArrayLike, M: ArrayLike, lam: float | Fraction, C: ArrayLike | None = None
+) -> np.ndarray | Fraction | float:
     """Dropout objective of the untied problem.
 
     ``||(M - U V^T) C^{1/2}||_F^2 + lam sum_i ||u_i||^2 v_i^T C v_i``.
@@ -71,8 +71,8 @@ def objective(
 
 
 def closed_form_objective(
-    U: np.ndarray, V: np.ndarray, M: np.ndarray, lam: float, C: np.ndarray | None = None
-) -> np.ndarray:
+    U: np.ndarray, V: np.ndarray, M: np.ndarray, lam: float | Fraction, C: np.ndarray | None = None
+) -> np.ndarray | Fraction | float:
     """`objective` without the checks, for loops.
 
     Parameters
@@ -101,8 +101,8 @@ def closed_form_objective(
 
 
 def objective_by_enumeration(
-    U: ArrayLike, V: ArrayLike, X: ArrayLike, Y: ArrayLike, *, keep: float
-) -> float:
+    U: ArrayLike, V: ArrayLike, X: ArrayLike, Y: ArrayLike, *, keep: float | Fraction
+) -> float | Fraction:
     """Expected dropout loss over all masks and samples, mask by mask.
 
     ``E ||y - (1/theta) U diag(b) V^T x||^2``.
@@ -154,7 +154,9 @@ def objective_by_enumeration(
     return mean if isinstance(mean, Fraction) else float(mean)
 
 
-def regularizer(U: ArrayLike, V: ArrayLike, lam: float, C: ArrayLike | None = None) -> np.ndarray:
+def regularizer(
+    U: ArrayLike, V: ArrayLike, lam: float | Fraction, C: ArrayLike | None = None
+) -> np.ndarray | Fraction | float:
     """Explicit regularizer of dropout, ``lam sum_i ||u_i||^2 v_i^T C v_i``.
 
     Parameters
@@ -220,7 +222,9 @@ def path_norm(U: ArrayLike, V: ArrayLike) -> np.ndarray:
     return column_norms(importance_scores(U, V)[..., None])[..., 0]
 
 
-def gradient(U: ArrayLike, V: ArrayLike, M: ArrayLike, lam: float) -> tuple[np.ndarray, np.ndarray]:
+def gradient(
+    U: ArrayLike, V: ArrayLike, M: ArrayLike, lam: float | Fraction
+) -> tuple[np.ndarray, np.ndarray]:
     """Gradient of the untied objective, for inputs of second moment I.
 
     Parameters
@@ -249,7 +253,7 @@ def gradient(U: ArrayLike, V: ArrayLike, M: ArrayLike, lam: float) -> tuple[np.n
 
 
 def value_and_gradient(
-    U: np.ndarray, V: np.ndarray, M: np.ndarray, lam: float
+    U: np.ndarray, V: np.ndarray, M: np.ndarray, lam: float | Fraction
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The untied objective and its gradient at once and without the checks, for loops.
 
@@ -283,7 +287,9 @@ def value_and_gradient(
     return value, 2 * (lam * U * v - residual @ V), 2 * (lam * V * u - residual.mT @ U)
 
 
-def tied_objective(U: ArrayLike, M: ArrayLike, lam: float) -> np.ndarray:
+def tied_objective(
+    U: ArrayLike, M: ArrayLike, lam: float | Fraction
+) -> np.ndarray | Fraction | float:
     """Tied dropout objective, ``||M - U U^T||_F^2 + lam sum_i ||u_i||^4``.
 
     Parameters
@@ -311,7 +317,7 @@ def tied_objective(U: ArrayLike, M: ArrayLike, lam: float) -> np.ndarray:
     return objective(U, U, arguments.matrix("M", M, square=True, exact=True), lam)
 
 
-def tied_gradient(U: ArrayLike, M: ArrayLike, lam: float) -> np.ndarray:
+def tied_gradient(U: ArrayLike, M: ArrayLike, lam: float | Fraction) -> np.ndarray:
     """Gradient of the tied objective.
 
     Parameters

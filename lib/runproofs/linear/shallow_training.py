@@ -6,7 +6,7 @@ A network ``x -> U V^T x`` with U (d2, r) and V (d0, r) is trained on
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -132,7 +132,7 @@ def train_linear(
     step_size: float | Callable,
     generator: torch.Generator,
     inputs: ArrayLike | None = None,
-    every: int | list[int] | None = None,
+    every: int | Sequence[int] | None = None,
     observe: Callable | None = None,
 ) -> LinearTraining:
     """Algorithm 1 on samples ``y = M x``: SGD with dropout, in many independent runs at once.

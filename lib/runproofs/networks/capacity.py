@@ -73,7 +73,9 @@ class CertifiedNeuron(NamedTuple):
     bound: np.ndarray
 
 
-def second_moment(v: ArrayLike, atoms: ArrayLike, masses: ArrayLike | None = None) -> np.ndarray:
+def second_moment(
+    v: ArrayLike, atoms: ArrayLike, masses: ArrayLike | None = None
+) -> np.ndarray | float:
     """Second moment ``a(v)^2 = sum_k p_k max(v^T x_k, 0)^2`` of the activation.
 
     Parameters

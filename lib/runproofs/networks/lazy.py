@@ -14,6 +14,7 @@ another.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from fractions import Fraction
 from math import inf
 from typing import NamedTuple
 
@@ -33,7 +34,7 @@ from runproofs.networks.two_layer import (
 LN_2 = np.log(2)
 
 
-def loss(z: ArrayLike) -> np.ndarray:
+def loss(z: ArrayLike) -> np.ndarray | float:
     """Logistic loss ``log_2(1 + e^{-z})`` of the margin: base 2, so that it is 1 at 0.
 
     Parameters
@@ -58,7 +59,7 @@ def loss(z: ArrayLike) -> np.ndarray:
     return np.logaddexp(0, -arguments.margins(z)) / LN_2
 
 
-def negative_derivative(z: ArrayLike) -> np.ndarray:
+def negative_derivative(z: ArrayLike) -> np.ndarray | float:
     """``Q = -loss'(z) = 1 / (ln 2 (1 + e^z))``, in (0, 1 / ln 2).
 
     Parameters
@@ -288,7 +289,7 @@ def algorithm_4(
 
 def linearization(
     network: TwoLayerNetwork, U: ArrayLike, x: ArrayLike, mask: ArrayLike = 1
-) -> np.ndarray:
+) -> np.ndarray | Fraction | float:
     """``<grad g(x; W, B), U>``: the network with the activations of W and the weights of U.
 
     It is linear in U, and g(x; W, B) itself at U = W.

@@ -99,7 +99,7 @@ def dropout_output(
     pattern: Sequence[ArrayLike],
     *,
     keep: float | Fraction,
-) -> np.ndarray:
+) -> np.ndarray | Fraction | float:
     """The output D(W, x, R) of the network with one dropout pattern R, or with a batch of them.
 
     Parameters
@@ -284,7 +284,7 @@ def criterion(
     )
 
 
-def risk(network: MultilayerNetwork, examples: Iterable[tuple]) -> np.ndarray:
+def risk(network: MultilayerNetwork, examples: Iterable[tuple]) -> np.ndarray | Fraction | float:
     """The mean of ``(W(x) - y)^2`` over examples.
 
     Parameters
@@ -306,7 +306,7 @@ def risk(network: MultilayerNetwork, examples: Iterable[tuple]) -> np.ndarray:
     return sum(weight * (network(x) - y) ** 2 for weight, x, y in examples)
 
 
-def squared_norm(network: MultilayerNetwork) -> np.ndarray:
+def squared_norm(network: MultilayerNetwork) -> np.ndarray | Fraction | float:
     """The sum of the squares of all weights, biases left out.
 
     Parameters
@@ -324,7 +324,7 @@ def squared_norm(network: MultilayerNetwork) -> np.ndarray:
 
 def penalised_risk(
     network: MultilayerNetwork, examples: Iterable[tuple], lam: float | Fraction
-) -> np.ndarray:
+) -> np.ndarray | Fraction | float:
     """``J_2``, the risk and lam / 2 times the squared norm of the weights (biases are free).
 
     Parameters

@@ -12,7 +12,7 @@ path norm are exact.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Literal, NamedTuple
 
@@ -65,7 +65,7 @@ def flows(U: ArrayLike, V: ArrayLike, X: ArrayLike, masses: ArrayLike | None = N
 
 def regularizer(
     U: ArrayLike, V: ArrayLike, X: ArrayLike, masses: ArrayLike | None = None
-) -> np.ndarray:
+) -> np.ndarray | float:
     """Explicit regularizer ``R = sum_j ||u_j||^2 a_j^2`` of dropout, the sum of the squared flows.
 
     Parameters
@@ -102,7 +102,7 @@ def regularizer(
 
 def objective(
     U: ArrayLike, V: ArrayLike, X: ArrayLike, Y: ArrayLike, *, drop: ArrayLike
-) -> np.ndarray:
+) -> np.ndarray | float:
     """The dropout objective in closed form, mean of ``||y - f(x)||^2`` plus lambda R.
 
     Parameters
@@ -138,8 +138,8 @@ def objective(
 
 
 def objective_by_enumeration(
-    U: ArrayLike, V: ArrayLike, X: ArrayLike, Y: ArrayLike, *, drop: float
-) -> float:
+    U: ArrayLike, V: ArrayLike, X: ArrayLike, Y: ArrayLike, *, drop: float | Fraction
+) -> float | Fraction:
     """The dropout objective by its definition, over all masks of one network.
 
     Parameters
@@ -185,7 +185,7 @@ def objective_by_enumeration(
 # Co-adaptation, and paths ------------------------------------------------------------------------
 
 
-def coadaptation(psi: ArrayLike) -> np.ndarray:
+def coadaptation(psi: ArrayLike) -> np.ndarray | float:
     """Co-adaptation ``phi = ||psi||_1 / (sqrt(d1) ||psi||_2)``, which is 1 if all flows are equal.
 
     Parameters
@@ -219,7 +219,7 @@ def coadaptation(psi: ArrayLike) -> np.ndarray:
     return psi.sum(-1) / np.sqrt(psi.shape[-1] * (psi**2).sum(-1))
 
 
-def path_norm_squared(U: ArrayLike, V: ArrayLike) -> np.ndarray:
+def path_norm_squared(U: ArrayLike, V: ArrayLike) -> np.ndarray | Fraction | float:
     """The squared l2 path norm: the products of squared weights along all paths, added up.
 
     Parameters
@@ -340,7 +340,7 @@ def train(
     batch: int,
     step_size: float,
     generator: torch.Generator,
-    every: int | list[int] | None = None,
+    every: int | Sequence[int] | None = None,
     observe: Callable | None = None,
     optimizer: Literal["Adam", "SGD"] = "Adam",
 ) -> ReLUTraining:

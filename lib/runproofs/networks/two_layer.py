@@ -140,7 +140,7 @@ def _slopes(network, hidden):
     return np.where(hidden > 0, 1, network.alpha[..., None])
 
 
-def output(network: TwoLayerNetwork, hidden: np.ndarray) -> np.ndarray:
+def output(network: TwoLayerNetwork, hidden: np.ndarray) -> np.ndarray | Fraction | float:
     """``a^T sigma(.)`` at given preactivations.
 
     Parameters
@@ -162,7 +162,7 @@ def output(network: TwoLayerNetwork, hidden: np.ndarray) -> np.ndarray:
     return (network.a * np.maximum(network.alpha[..., None] * hidden, hidden)).sum(-1)
 
 
-def margin(network: TwoLayerNetwork, x: ArrayLike, y: ArrayLike) -> np.ndarray:
+def margin(network: TwoLayerNetwork, x: ArrayLike, y: ArrayLike) -> np.ndarray | Fraction | float:
     """Margin ``z = y f_W(x)``, negative where the network errs.
 
     Parameters
@@ -249,7 +249,7 @@ def weight_gradient(network: TwoLayerNetwork, x: ArrayLike, y: ArrayLike) -> np.
     return back[..., :, None] * x[..., None, :]
 
 
-def lipschitz(network: TwoLayerNetwork) -> np.ndarray:
+def lipschitz(network: TwoLayerNetwork) -> np.ndarray | float:
     """Lipschitz constant ``L = ||a||_2 ||W||_2`` of f_W (spectral norm).
 
     Parameters
@@ -269,7 +269,7 @@ def lipschitz(network: TwoLayerNetwork) -> np.ndarray:
     return column_norms(network.a[..., None])[..., 0] * np.linalg.norm(network.W, 2, axis=(-2, -1))
 
 
-def loss(z: ArrayLike) -> np.ndarray:
+def loss(z: ArrayLike) -> np.ndarray | float:
     """Logistic loss ``ln(1 + e^{-z})`` of the margin, natural logarithm.
 
     Parameters

@@ -19,7 +19,7 @@ from runproofs.networks.multilayer import MultilayerNetwork
 from runproofs.optimize import flatten, lbfgs, unflatten
 
 
-def least_norm(A: ArrayLike, norm: ArrayLike, depth: int) -> np.ndarray:
+def least_norm(A: ArrayLike, norm: ArrayLike, depth: int) -> np.ndarray | float:
     """The least sum of squared weights of a network with the signal A, ``d (A / norm)^(2/d)``.
 
     Parameters
@@ -50,7 +50,7 @@ def least_norm(A: ArrayLike, norm: ArrayLike, depth: int) -> np.ndarray:
     return depth * (A / norm) ** (2 / depth)
 
 
-def profile(A: ArrayLike, norm: ArrayLike, lam: ArrayLike, depth: int) -> np.ndarray:
+def profile(A: ArrayLike, norm: ArrayLike, lam: ArrayLike, depth: int) -> np.ndarray | float:
     """``phi(A)``, the least ``J_2`` of a network with the signal A.
 
     Parameters
@@ -77,7 +77,7 @@ def profile(A: ArrayLike, norm: ArrayLike, lam: ArrayLike, depth: int) -> np.nda
     return (1 - A) ** 2 / 4 + lam / 2 * least_norm(A, norm, depth)
 
 
-def critical_penalty(norm: ArrayLike, depth: int) -> np.ndarray:
+def critical_penalty(norm: ArrayLike, depth: int) -> np.ndarray | float:
     """The strength lam_c, from which on the zero weights are optimal: norm / 2 at depth 2.
 
     At depth 3 or more the signal (d - 2) / (d - 1) is optimal there, too.
@@ -110,7 +110,7 @@ def critical_penalty(norm: ArrayLike, depth: int) -> np.ndarray:
     return _smallest(d) ** ((d - 2) / d) * norm ** (2 / d) / (2 * (d - 1))
 
 
-def signal(norm: ArrayLike, lam: ArrayLike, depth: int) -> np.ndarray:
+def signal(norm: ArrayLike, lam: ArrayLike, depth: int) -> np.ndarray | float:
     """The optimal signal A: 0 for lam above lam_c, else in [(d - 2) / (d - 1), 1].
 
     Parameters

@@ -48,7 +48,7 @@ def train_sampled(
     step_size: float | Callable,
     batch: int,
     generator: torch.Generator,
-    every: int | list[int] | None = None,
+    every: int | Sequence[int] | None = None,
     observe: Callable | None = None,
 ) -> DeepTraining:
     """SGD with dropout on minibatches of samples y = target x with x standard normal.
@@ -138,7 +138,7 @@ def train_exact(
     steps: int,
     step_size: float | Callable,
     C: ArrayLike | None = None,
-    every: int | list[int] | None = None,
+    every: int | Sequence[int] | None = None,
     observe: Callable | None = None,
 ) -> DeepTraining:
     """Gradient descent on the expected objective of dropout, in closed form.

@@ -51,7 +51,9 @@ def network_map(weights: Sequence[ArrayLike]) -> np.ndarray:
     return _product(arguments.layers(weights, exact=True))
 
 
-def random_network(sizes: list[int], rng: np.random.Generator | int, *batch: int) -> list[np.ndarray]:
+def random_network(
+    sizes: Sequence[int], rng: np.random.Generator | int, *batch: int
+) -> list[np.ndarray]:
     """Weights with independent standard normal entries.
 
     Parameters
@@ -84,9 +86,9 @@ def objective(
     weights: Sequence[ArrayLike],
     Cyx: ArrayLike,
     lam: ArrayLike,
-    Ey2: float,
+    Ey2: float | Fraction,
     C: ArrayLike | None = None,
-) -> np.ndarray:
+) -> np.ndarray | Fraction | float:
     """Dropout objective ``E ||y - W x||^2`` of the masked network W, in closed form.
 
     Parameters
@@ -183,7 +185,9 @@ def _gradient(weights, gains, C, Cyx):
     return gradients[::-1]
 
 
-def masked_maps(weights: Sequence[ArrayLike], *, keep: float) -> tuple[np.ndarray, np.ndarray]:
+def masked_maps(
+    weights: Sequence[ArrayLike], *, keep: float | Fraction
+) -> tuple[np.ndarray, np.ndarray]:
     """The network map for every choice of masks, ``theta^-k W_{k+1} B_k W_k ... B_1 W_1``.
 
     Parameters
@@ -229,7 +233,7 @@ def masked_maps(weights: Sequence[ArrayLike], *, keep: float) -> tuple[np.ndarra
 
 def objective_by_enumeration(
     weights: Sequence[ArrayLike], X: ArrayLike, Y: ArrayLike, *, keep: float
-) -> float:
+) -> float | Fraction:
     """Expected dropout loss ``E ||y - W x||^2`` over all masks and samples, mask by mask.
 
     Parameters
@@ -276,7 +280,7 @@ def objective_by_enumeration(
 
 def regularizer(
     weights: Sequence[ArrayLike], lam: ArrayLike, C: ArrayLike | None = None
-) -> np.ndarray:
+) -> np.ndarray | Fraction | float:
     """Explicit regularizer R of dropout, the objective less the population risk.
 
     Parameters
@@ -390,7 +394,7 @@ def pivot_sets(k: int) -> list[tuple[int, ...]]:
 
 
 def pivot_products(
-    weights: Sequence[ArrayLike], pivots: list[int], C: ArrayLike | None = None
+    weights: Sequence[ArrayLike], pivots: Sequence[int], C: ArrayLike | None = None
 ) -> np.ndarray:
     """The products ``alpha beta_1 ... beta_{l-1} gamma`` of one pivot set, for all its nodes.
 

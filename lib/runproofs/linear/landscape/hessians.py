@@ -120,7 +120,7 @@ def least_eigenvalue(H: ArrayLike) -> np.ndarray:
     return np.linalg.eigvalsh(arguments.symmetric("H", H, batched=True))[..., 0]
 
 
-def is_strict_saddle(H: ArrayLike, tol: float = 1e-10) -> np.ndarray:
+def is_strict_saddle(H: ArrayLike, tol: float = 1e-10) -> np.ndarray | bool:
     """Whether a Hessian at a critical point has a truly negative eigenvalue; maxima count, too.
 
     Parameters
