@@ -1,5 +1,6 @@
 """The bounds of Chapter 5 by hand, by bisection, and on laws where they can be computed."""
 
+from fractions import Fraction
 from math import exp, log, sqrt
 
 import numpy as np
@@ -9,6 +10,7 @@ from scipy.special import expit
 
 from helpers.refusals import refusals
 from runproofs.bounds import lazy
+from runproofs.instances import lazy as instances
 
 LN2 = log(2)
 XOR = sqrt(2) / 4
@@ -157,3 +159,23 @@ test_each_error_is_one_sentence = refusals(
     (lambda: lazy.theorem_15_constants(0), "inflation must"),
     (lambda: lazy.certificate(1, 0, 0.1), "T must be larger than 0, but it was 0.0."),
 )
+
+
+def test_a_failure_at_any_time_in_fractions():
+    """A bound that is rounded down fails no less often."""
+    p = np.array([Fraction(1, 10), Fraction(3, 4)])
+    exact = lazy.concentration_failure(p, 0.4, 12)
+    assert all(isinstance(chance, Fraction) for chance in exact)
+    rounded = lazy.concentration_failure(p.astype(float), 0.4, 12)
+    assert exact.astype(float) == pytest.approx(rounded, rel=1e-12)
+    (edge,) = lazy.concentration_failure([Fraction(1, 2)], float(np.exp(-0.5)), 1, inflation=1)
+    assert edge == Fraction(1, 2)  # 1/2 exceeds 1/2 less a millionth
+    assert lazy.concentration_failure(0.5, float(np.exp(-0.5)) * (1 - 1e-9), 1, inflation=1) == 0
+
+
+def test_the_exact_lambda_is_that_of_the_formula():
+    delta = instances.exact_delta_0(Fraction(1, 2), 100, 50, 2)
+    found = instances.exact_lambda(Fraction(1, 4), Fraction(1, 2), 100, delta)
+    radius = lazy.start_radius(2, 50)
+    expected = lazy.theorem_14_lambda(0.25, 0.5, 100, 50, radius)
+    assert float(found) == pytest.approx(float(expected), rel=1e-14)
