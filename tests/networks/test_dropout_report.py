@@ -231,15 +231,17 @@ def test_noise_inside_attention_and_recurrent_layers_is_sampled():
 
 
 class Buffered(nn.Module):
-    """It counts what it sees in training, in a new buffer each time, and passes it on."""
+    """It counts its calls in training, in place and in a new buffer each time."""
 
     def __init__(self):
         super().__init__()
         self.register_buffer("seen", torch.zeros(()))
+        self.register_buffer("counted", torch.zeros(()))
 
     def forward(self, x):
         if self.training:
             self.seen = self.seen + 1
+            self.counted += 1
         return x
 
 
