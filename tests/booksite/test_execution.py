@@ -38,13 +38,13 @@ with claim("helmbold-long/theorem-5") as check:
 
 ```{code-cell} ipython3
 :tags: [show-check]
-with claim("thesis/equation-2.3", evidence="computed") as check:
+with claim("thesis/equation-2.1", evidence="computed") as check:
     pass
 ```
 
 ```{code-cell} ipython3
 try:
-    with claim("thesis/equation-2.3", evidence="computed") as check:
+    with claim("thesis/equation-2.1", evidence="computed") as check:
         pass
 except ClaimFailed:
     print("refused")
@@ -63,7 +63,7 @@ def test_pages_and_register_that_disagree_are_warnings(tmp_path, monkeypatch):
     assert "'thesis/theorem-6' is not in" not in warnings
     assert "'thesis/lemma-2' is registered, but no page checks it" in warnings
     assert "'thesis/equation-2.1' is checked here, but the register says told" in warnings
-    assert "'thesis/equation-2.3' is registered, but" not in warnings
+    assert "'thesis/equation-2.1' is registered, but" not in warnings
     parts = re.split(r'<div class="cell(?=[ "])', (html / "index.html").read_text("utf-8"))[1:]
     folded = ["How this is checked" in part for part in parts]
     assert folded == [True, False, False]  # the second is the open example

@@ -25,14 +25,14 @@ assert regularizer([[1.0]], [[2.0]], factor) == 12, "an assert outside stops not
 with claim("thesis/equation-2.1", evidence="computed") as check:
     check("finite unless the factor is 4").equal(1 / (4 - factor), 1)
     check("a neighbor").differs(1, 2, by=0.1)
-with claim("thesis/equation-2.3", evidence="computed", tol=1e-12) as check:
+with claim("thesis/equation-2.2", evidence="computed", tol=1e-12) as check:
     check("a row").{judged}
     check("a neighbor").differs(1, 2, by=0.1)
 ```
 """
 VALUE = "regularizer([[1.0]], [[2.0]], factor)"
 SEEING, BLIND = f"equal({VALUE}, 4 * 3)", f"equal({VALUE}, {VALUE})"
-CLAIM = "thesis/equation-2.3"
+CLAIM = "thesis/equation-2.2"
 TYPED = ("another factor", "page", "factor = 3", "factor = 4")
 
 

@@ -14,7 +14,7 @@ width = 4  # 3 to 6: units
 from runproofs.claims.block import claim
 
 assert width < 6, "too wide"
-with claim("thesis/equation-2.3") as check:
+with claim("thesis/equation-2.1") as check:
     check("red").equal( 1, 2)
     for k in range(12):
         check(f"row {k}").differs(1, 2, by=0.1)
@@ -29,10 +29,10 @@ def test_what_is_wrong_with_a_page(tmp_path, capsys):
     said = capsys.readouterr().out
     for what in (
         "the cell is not formatted",
-        "page:9 is not green by itself: thesis/equation-2.3: On this machine",
-        "thesis/equation-2.3 has 13 rows, more than 12",
+        "page:9 is not green by itself: thesis/equation-2.1: On this machine",
+        "thesis/equation-2.1 has 13 rows, more than 12",
         "page, upper ends: line 9: AssertionError: too wide",
-        "page:9, last bits moved: thesis/equation-2.3",
+        "page:9, last bits moved: thesis/equation-2.1",
     ):
         assert what in said
 
