@@ -200,10 +200,15 @@ def _no_fraction(a: np.ndarray, b: np.ndarray) -> str:
 
 
 def _named(symbol) -> str:
-    """A symbol, or its name, in TeX."""
+    """A symbol, or its name, in TeX; lam stands for lambda, which Python reserves.
+
+    >>> print(_named("lam_"), _named("W_1"))
+    $\\lambda$ $W_{1}$
+    """
     import sympy
 
-    return f"${sympy.latex(sympy.Symbol(str(symbol)))}$"
+    name = str(symbol).rstrip("_")
+    return f"${sympy.latex(sympy.Symbol('lambda' if name == 'lam' else name))}$"
 
 
 def _for_all(symbols: Iterable) -> str:
