@@ -448,6 +448,25 @@ def test_single_precision_is_enough():
         assert single.penalty == pytest.approx(found.penalty, rel=1e-4)
 
 
+def test_single_precision_knows_where_it_is_not_enough():
+    model = net((4, 6), "drop", nn.Sigmoid, (6, 3)).float()
+    model[-1].bias.data += 1e5
+    (found,) = dropout_report(model, X.float(), Y.float() + 1e5, MSE, samples=2).layers
+    assert not found.exact
+    assert "try float64" in found.reason
+    (found,) = dropout_report(model.double(), X, Y + 1e5, MSE, samples=2).layers
+    assert "Sigmoid" in found.reason
+
+
+def test_another_hook_of_the_layer_comes_behind_its_mask():
+    model = before("drop")()
+    with model[2].register_forward_hook(lambda part, given, h: 2 * h + 1):
+        (found,) = dropout_report(model, X, Y, MSE, samples=2).layers
+    (plain,) = dropout_report(model, X, Y, MSE, samples=2).layers
+    assert found.exact
+    assert found.penalty == pytest.approx(4 * plain.penalty)
+
+
 def test_tensors_of_inference_mode_serve():
     model, expected = before("drop")(), str(dropout_report(before("drop")(), X, Y, MSE))
     with torch.inference_mode():
@@ -490,6 +509,14 @@ def test_it_reads_as_text_as_a_table_and_as_a_picture():
 
 
 MODEL = before("drop")()
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_a_traced_model_is_refused():
+    with pytest.raises(ValueError, match="before torch.jit"):
+        dropout_report(torch.jit.trace(MODEL, X), X, Y, MSE)
+
+
 LOW, LAZY = before("drop")().bfloat16(), nn.Sequential(nn.LazyLinear(3), nn.Dropout(0.5))
 test_refusals = refusals(
     (lambda: dropout_report(LOW, X.bfloat16(), Y, MSE), "model must compute in 32 bits"),

@@ -246,6 +246,8 @@ def dropout_report(
     seed = arguments.positive_integer("seed", seed, least=0)
     if isinstance(loss, type) or not callable(loss):
         raise ValueError(f"loss must be a function, such as nn.MSELoss(), but it was {loss!r}.")
+    if any(isinstance(part, torch.jit.ScriptModule) for part in model.modules()):
+        raise ValueError("model must be as it was before torch.jit: that takes no hooks.")
     known = {name or "model": part for name, part in model.named_modules() if _rate(part)[0]}
     single = [
         name or "model"
@@ -372,9 +374,11 @@ class _Audit:
         """Penalty, error and units, whether that is exact, and why."""
         with self._noise(part, None) as calls:
             self.model(self.x.clone())
-        affine, each, apart, behind = self._about_the_mask(part, calls, p)
+        affine, each, hidden, apart, behind = self._about_the_mask(part, calls, p)
         self.normalized += [m for m in behind if isinstance(m, _BatchNorm) and p]
-        if affine:
+        if hidden:
+            reason = "outputs move too little for their size to see more: try float64"
+        elif affine:
             reason = "the outputs are affine in its mask"
             reason += (
                 ", and the loss is squared" if self.quadratic else ", but the loss is no square"
@@ -386,7 +390,7 @@ class _Audit:
             reason = "the outputs are not affine in its mask, since behind it stands "
             reason += kinds[0] if kinds else "a function that is no module"
             self.bent.append(name)
-        exact = affine and self.quadratic
+        exact = affine and self.quadratic and not hidden
         try:
             if not self._felt(part, calls, affine):
                 why = "derivatives do not see its mask (detach, rounding): sampled only"
@@ -459,7 +463,7 @@ class _Audit:
             calls.append((_mask_shape(module, h), h.dtype))
             return None if deltas is None else h * (1 + deltas[len(calls) - 1])
 
-        with layer.register_forward_hook(hook):
+        with layer.register_forward_hook(hook, prepend=True):
             yield calls
 
     def _run(self, layer, deltas):
@@ -482,8 +486,8 @@ class _Audit:
         return quadratic, additive
 
     def _about_the_mask(self, part, calls, p):
-        """Whether outputs are affine between masks, of all calls and of each; whether each sample
-        has a mask of its own; what the masks reach."""
+        """Whether outputs are affine between masks, of all calls and of each; whether rounding
+        hides that; whether each sample has a mask of its own; what the masks reach."""
 
         def masks(keep):
             return [
@@ -500,8 +504,10 @@ class _Audit:
             middle = [(a + b) / 2 for a, b in zip(one, two, strict=True)]
             ends = torch.stack([self._run(part, one), self._run(part, two)])
             tol = 200 * self.eps * max(ends.abs().max(), self.outputs.abs().max())
+            moved.append(((ends - self.outputs).abs().max() / tol).item())
             return bool((ends.mean(0) - self._run(part, middle)).abs().max() <= tol)
 
+        moved = []
         # the last one drops everything
         affine = all(straight(masks(0.5), masks(keep)) for keep in (0.5, 0.5, 0.5, 0.0))
         one, two = masks(0.5), masks(0.5)
@@ -516,7 +522,7 @@ class _Audit:
                 mask[n // 2 :] = 0
             changed = (self._run(part, first) - self.outputs)[n // 2 :]
             apart = bool(changed.abs().max() <= 200 * self.eps * self.outputs.abs().max())
-        return affine, each, apart, behind
+        return affine, each, affine and 0 < max(moved) < 20, apart, behind
 
     def _felt(self, part, calls, affine):
         """Whether the derivatives in the mask are there: all of them, if outputs are affine."""
