@@ -305,6 +305,9 @@ WARNED = {
     "a ReLU lets the mask through": (before("drop", nn.ReLU), []),
     "normalized before": (before(nn.Identity, lambda: nn.BatchNorm1d(6), "drop"), []),
     "normalized behind": (before("drop", lambda: nn.BatchNorm1d(6)), ["batch normalization"]),
+    "normalized behind by the batch": (
+        before("drop", lambda: nn.BatchNorm1d(6, track_running_stats=False)), ["nonlinear"],
+    ),
     "normalized behind a layer": (
         before("drop", (6, 6), lambda: nn.BatchNorm1d(6), nn.ReLU),
         ["batch normalization", "nonlinear"],
@@ -410,6 +413,12 @@ def test_layers_without_a_formula_say_why():
         assert words in found.reason
         assert found.reason.endswith(rest)
         assert not found.exact
+
+
+def test_each_kind_of_bend_is_named():
+    parts = before("drop", nn.ReLU, (6, 6), nn.GELU, (6, 6), nn.ReLU)
+    (found,) = dropout_report(parts(), X, Y, MSE, samples=2).layers
+    assert found.reason.endswith("since behind it stands ReLU and GELU")
 
 
 def test_a_function_with_one_derivative_is_sampled():

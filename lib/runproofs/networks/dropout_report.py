@@ -375,7 +375,9 @@ class _Audit:
         with self._noise(part, None) as calls:
             self.model(self.x.clone())
         affine, each, hidden, apart, behind = self._about_the_mask(part, calls, p)
-        self.normalized += [m for m in behind if isinstance(m, _BatchNorm) and p]
+        self.normalized += [
+            m for m in behind if isinstance(m, _BatchNorm) and m.track_running_stats and p
+        ]
         if hidden:
             reason = "outputs move too little for their size to see more: try float64"
         elif affine:
@@ -386,9 +388,9 @@ class _Audit:
         elif each:
             reason = "it is called more than once, and its masks multiply"
         else:
-            kinds = [type(m).__name__ for m in behind if not isinstance(m, LINEAR)]
+            kinds = dict.fromkeys(type(m).__name__ for m in behind if not isinstance(m, LINEAR))
             reason = "the outputs are not affine in its mask, since behind it stands "
-            reason += kinds[0] if kinds else "a function that is no module"
+            reason += " and ".join(kinds) if kinds else "a function that is no module"
             self.bent.append(name)
         exact = affine and self.quadratic and not hidden
         try:
