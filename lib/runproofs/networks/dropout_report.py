@@ -217,8 +217,9 @@ def dropout_report(
     The term is ``(lambda / 2) sum_j h_j^2 d^2 L / d h_j^2``, the other layers in evaluation mode;
     for channels that are dropped as a whole, the second derivative is along all of a channel. It is
     exact if the loss is quadratic in the outputs, and these are affine in the mask. Both are tried
-    at some masks and outputs, to rounding, and derivatives are compared with a step. Else the term is right for small activations, not for
-    small p, since a dropped unit moves by all that it is; and it sees no kink.
+    at some masks and outputs, to rounding, and derivatives are compared with a step. Else the term
+    is right for small activations, not for small p, since a dropped unit moves by all that it is;
+    and it sees no kink.
 
     Cost, for each layer: ``samples`` passes, and some fifteen for the questions. If the outputs are
     affine, a gradient for each of the K outputs of a sample; else a product with the Hessian, some
