@@ -4,6 +4,7 @@ from contextlib import contextmanager
 
 import numpy as np
 import torch
+from torch.nn.parameter import is_lazy
 
 from runproofs import _arguments as arguments
 
@@ -56,6 +57,8 @@ def check_module(model, x):
     """model must be a torch.nn.Module; x as a tensor, an array in the precision of the model."""
     if not isinstance(model, torch.nn.Module):
         raise ValueError(f"model must be a torch.nn.Module, but it was a {type(model).__name__}.")
+    if any(map(is_lazy, model.parameters())):
+        raise ValueError("model must have its weights: call it on a batch first.")
     inputs = tensor("x", x)
     if not inputs.ndim or not len(inputs):
         raise ValueError(f"x must be a non-empty batch, but its shape is {tuple(inputs.shape)}.")
@@ -115,6 +118,7 @@ def passes_differ(model, x, training=()):
             for part in training:
                 part.training = True
             outputs.append(model(x.clone()))
-    one, two = outputs
+    # some models give more in training: the outputs, then those of other heads
+    one, two = (found[0] if isinstance(found, tuple) else found for found in outputs)
     size = torch.maximum(one.abs(), two.abs()).max()
     return bool((one - two).abs().max() > 1000 * torch.finfo(one.dtype).eps * size)

@@ -99,6 +99,22 @@ def test_a_certificate_holds_at_every_point_of_the_ball(norm):
     assert report.warnings == ()
 
 
+def test_nothing_is_certified_where_more_may_stand_than_the_layers():
+    """Here the outputs are nearly those of the layers, but for a function that no module shows."""
+
+    class Hidden(nn.Sequential):
+        def forward(self, x):
+            return super().forward(x) + 1e-4 * torch.sin(1e6 * x[:, :1])
+
+    kink = nn.ReLU()
+    again = nn.Sequential(nn.Linear(2, 3), kink, nn.Linear(3, 3), kink)
+    nn.init.constant_(again[2].bias, 50)  # so that the second one does nothing here
+    for model in (Hidden(*NET), again.double()):
+        with torch.no_grad():
+            logits = model.eval()(POINTS)
+            assert _certified(model, POINTS, CLASSES, logits, 0.01, 2) is None
+
+
 @pytest.mark.parametrize("norm", NORMS)
 def test_the_rows_are_the_attacks(norm):
     report = attack_report(MLP, X, Y, 0.1, norm, steps=7, starts=3)
@@ -144,6 +160,7 @@ def of(inputs=None, logits=None):
 SAID = {
     "mode": "came in train() mode",
     "noise": "Two passes in eval() differ",
+    "probable": "look like probabilities",
     "none": "gives no gradient",
     "saturated": "Cross entropy has lost",
     "zero": "is exactly 0",
@@ -160,6 +177,7 @@ MASKED = {
     "no gradient": (of(lambda x: x.detach()), ["none"]),
     "large logits": (of(logits=lambda f: 100 * f), ["saturated", "loss"]),
     "noise": (of(lambda x: x + 0.05 * torch.randn_like(x)), ["noise"]),
+    "probabilities": (of(logits=lambda f: f.softmax(1)), ["probable"]),
     "one class": (of(logits=lambda f: f + torch.tensor([100.0, 0, 0])), ["saturated"]),
 }
 
@@ -265,6 +283,7 @@ def test_it_reads_as_text_as_a_table_and_as_a_picture():
 test_refusals = refusals(
     (lambda: attack_report(abs, X, Y, 0.1), "model must be a torch.nn.Module"),
     (lambda: attack_report(MLP, X + 1, Y, 0.1), "x must lie in the box"),
+    (lambda: attack_report(MLP, X.byte(), Y, 0.1), "not sparse, but it was torch.uint8 of shape"),
     (lambda: attack_report(MLP, X, Y + 3, 0.1), "y must contain only labels"),
     (lambda: attack_report(MLP, X, Y, -0.1), "eps must be"),
     (lambda: attack_report(MLP, X, Y, 0.1, 1), "norm must be 2 or inf"),

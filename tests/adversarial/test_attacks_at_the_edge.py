@@ -217,7 +217,7 @@ def test_a_model_may_overwrite_its_input(attack):
         ({"norm": 1}, "norm must"),
         ({"norm": np.array([2, 2])}, "norm must be 2 or inf"),
         ({"loss": np.array(["ce"])}, "loss must be a function, ce, .* or margin"),
-        ({"x": torch.zeros(4, 12).to_sparse()}, "x must be .* not a sparse one"),
+        ({"x": torch.zeros(4, 12).to_sparse()}, "x must be .* a sparse one"),
         ({"model": mlp(3).float()}, "x must be torch.float32 on cpu, like the parameters"),
         ({"loss": "hinge"}, "loss must"),
         ({"reduction": "none"}, "reduction must"),

@@ -8,6 +8,7 @@ import pytest
 import torch
 from torch import nn
 from torch.nn import functional as F
+from torch.nn.modules.dropout import _DropoutNd
 
 from helpers.networks import MODELS, cnn, images, made, mlp, transformer
 from helpers.refusals import refusals
@@ -21,27 +22,12 @@ Y = torch.randn(7, 3, generator=G, dtype=torch.float64)
 LABELS = torch.tensor([0, 1, 2, 0, 1, 2, 0])
 
 
-class Masked(nn.Dropout):
-    """A dropout layer that can be given its mask, one for all samples, call by call."""
-
-    masks = None
-
-    def forward(self, h):
-        if self.masks is None:
-            return super().forward(h)
-        return h * next(self.masks).reshape(1, -1, *[1] * (h.ndim - 2)) / (1 - self.p)
-
-
-class Maps(Masked, nn.Dropout2d):
-    """The same of whole maps."""
-
-
 class Twice(nn.Module):
     """One dropout layer, called two times."""
 
     def __init__(self, p):
         super().__init__()
-        self.drop, self.one, self.two = Masked(p), nn.Linear(4, 3), nn.Linear(4, 3)
+        self.drop, self.one, self.two = nn.Dropout(p), nn.Linear(4, 3), nn.Linear(4, 3)
 
     def forward(self, x):
         return self.one(self.drop(x)) + self.two(self.drop(torch.tanh(x)))
@@ -50,7 +36,11 @@ class Twice(nn.Module):
 def net(*parts, p=0.5):
     """A sequence of parts: sizes of a linear map, "drop" or "maps", or what makes a module."""
     torch.manual_seed(0)
-    drops = {"drop": lambda: Masked(p), "maps": lambda: Maps(p), "twice": lambda: Twice(p)}
+    drops = {
+        "drop": lambda: nn.Dropout(p),
+        "maps": lambda: nn.Dropout2d(p),
+        "twice": lambda: Twice(p),
+    }
     made = [nn.Linear(*m) if isinstance(m, tuple) else drops.get(m, m)() for m in parts]
     return nn.Sequential(*made).double().eval()
 
@@ -61,9 +51,13 @@ def by_all_masks(model, layer, loss, y, calls, x=X):
     masks, law = map(torch.tensor, all_masks(size, keep=1 - layer.p))
     total = -loss(model(x), y).item()
     for mask, weight in zip(masks, law, strict=True):
-        layer.masks = iter(mask.split(calls))
-        total += (weight * loss(model(x), y)).item()
-    layer.masks = None
+        parts = iter(mask.split(calls))
+
+        def drop(layer, given, h, parts=parts):
+            return h * next(parts).reshape(1, -1, *[1] * (h.ndim - 2)) / (1 - layer.p)
+
+        with layer.register_forward_hook(drop):
+            total += (weight * loss(model(x), y)).item()
     return total
 
 
@@ -89,7 +83,7 @@ SQUARED = {
 def test_the_exact_penalty_is_the_average_over_all_masks(case, p, loss):
     parts, calls = EXACT[case]
     model, loss = net(*parts, p=p), SQUARED[loss]
-    (layer,) = (part for part in model.modules() if isinstance(part, Masked))
+    (layer,) = (part for part in model.modules() if isinstance(part, _DropoutNd))
     (found,) = dropout_report(model, X, Y, loss, samples=2).layers
     expected = by_all_masks(model, layer, loss, Y, calls)
     assert found.exact
@@ -303,6 +297,7 @@ SAID = {
     "zero": "p = 0 drops nothing",
     "one": "p = 1 drops everything",
     "uncalled": "Never called",
+    "single": "nothing is dropped",
 }
 WARNED = {
     "nothing": (before("drop"), []),
@@ -310,6 +305,9 @@ WARNED = {
     "a ReLU lets the mask through": (before("drop", nn.ReLU), []),
     "normalized before": (before(nn.Identity, lambda: nn.BatchNorm1d(6), "drop"), []),
     "normalized behind": (before("drop", lambda: nn.BatchNorm1d(6)), ["batch normalization"]),
+    "normalized behind by the batch": (
+        before("drop", lambda: nn.BatchNorm1d(6, track_running_stats=False)), ["nonlinear"],
+    ),
     "normalized behind a layer": (
         before("drop", (6, 6), lambda: nn.BatchNorm1d(6), nn.ReLU),
         ["batch normalization", "nonlinear"],
@@ -324,6 +322,9 @@ WARNED = {
         before(lambda: nn.Dropout(0), lambda: nn.BatchNorm1d(6)), ["zero"],
     ),
     "never called": (lambda: Uncalled().double().eval(), ["uncalled"]),
+    "between the layers of one": (lambda: Steps().double().eval(), ["single"]),
+    "called two times, all linear": (lambda: Again().double().eval(), []),
+    "more outputs in train": (lambda: Aux().double().eval(), []),
     "another branch is normalized": (lambda: Branches().double().eval(), []),
 }  # fmt: skip
 
@@ -346,6 +347,37 @@ class Branches(Uncalled):
         return self.head(self.drop(x)) + self.other(torch.sigmoid(self.norm(x)))
 
 
+class Steps(Uncalled):
+    """A recurrent layer alone, which drops nothing; of one that is called nothing is said."""
+
+    def __init__(self):
+        super().__init__()
+        with pytest.warns(UserWarning, match="num_layers greater than 1"):
+            self.inside = nn.LSTM(4, 4, dropout=0.5)
+
+    def forward(self, x):
+        return self.head(self.drop(self.inside(x[None])[0][0]))
+
+
+class Again(Uncalled):
+    """One layer behind itself, and nothing but linear maps."""
+
+    def __init__(self):
+        super().__init__()
+        self.middle = nn.Linear(4, 4)
+
+    def forward(self, x):
+        return self.head(self.drop(self.middle(self.drop(x))))
+
+
+class Aux(Uncalled):
+    """It has a second head in training."""
+
+    def forward(self, x):
+        outputs = self.head(self.drop(x))
+        return (outputs, outputs) if self.training else outputs
+
+
 @pytest.mark.parametrize("case", WARNED)
 def test_warnings_are_where_they_should_be_and_only_there(case):
     build, expected = WARNED[case]
@@ -354,11 +386,26 @@ def test_warnings_are_where_they_should_be_and_only_there(case):
     assert len(warnings) == len(expected)
 
 
+class Rows(nn.Dropout):
+    """It drops whole samples."""
+
+    def forward(self, h):
+        return h * F.dropout(torch.ones_like(h[:, :1]), self.p, self.training)
+
+
+class Cut(nn.Module):
+    def forward(self, h):
+        return 2 * h.detach()
+
+
 def test_layers_without_a_formula_say_why():
     rest = "sampled only"
     for drop, words in (
         (lambda: nn.AlphaDropout(0.2), "no mask of mean 1"),
         (lambda: nn.Dropout(1), "everything is dropped"),
+        (lambda: Rows(0.5), "a way of its own"),
+        (lambda: nn.Sequential(nn.Dropout(0.5), Cut()), "derivatives do not see"),
+        (lambda: nn.Sequential(nn.Dropout(0.5), Cut(), nn.Sigmoid()), "derivatives do not see"),
         (lambda: nn.Sequential(Functional(True), nn.Dropout(0.5)), "eval() differ"),
     ):
         (found,) = dropout_report(before(drop)(), X, Y, MSE, samples=2).layers
@@ -366,6 +413,12 @@ def test_layers_without_a_formula_say_why():
         assert words in found.reason
         assert found.reason.endswith(rest)
         assert not found.exact
+
+
+def test_each_kind_of_bend_is_named():
+    parts = before("drop", nn.ReLU, (6, 6), nn.GELU, (6, 6), nn.ReLU)
+    (found,) = dropout_report(parts(), X, Y, MSE, samples=2).layers
+    assert found.reason.endswith("since behind it stands ReLU and GELU")
 
 
 def test_a_function_with_one_derivative_is_sampled():
@@ -402,6 +455,25 @@ def test_single_precision_is_enough():
         (single,) = dropout_report(model.float(), X.float(), Y.float(), MSE, samples=2).layers
         assert single.exact
         assert single.penalty == pytest.approx(found.penalty, rel=1e-4)
+
+
+def test_single_precision_knows_where_it_is_not_enough():
+    model = net((4, 6), "drop", nn.Sigmoid, (6, 3)).float()
+    model[-1].bias.data += 1e5
+    (found,) = dropout_report(model, X.float(), Y.float() + 1e5, MSE, samples=2).layers
+    assert not found.exact
+    assert "try float64" in found.reason
+    (found,) = dropout_report(model.double(), X, Y + 1e5, MSE, samples=2).layers
+    assert "Sigmoid" in found.reason
+
+
+def test_another_hook_of_the_layer_comes_behind_its_mask():
+    model = before("drop")()
+    with model[2].register_forward_hook(lambda part, given, h: 2 * h + 1):
+        (found,) = dropout_report(model, X, Y, MSE, samples=2).layers
+    (plain,) = dropout_report(model, X, Y, MSE, samples=2).layers
+    assert found.exact
+    assert found.penalty == pytest.approx(4 * plain.penalty)
 
 
 def test_tensors_of_inference_mode_serve():
@@ -442,11 +514,33 @@ def test_it_reads_as_text_as_a_table_and_as_a_picture():
     report.plot(ax)
     assert ax.patches[0].get_width() == report.layers[0].penalty
     plt.close("all")
-    assert str(dropout_report(before(nn.Identity)(), X, Y, MSE)).startswith("Dropout: loss")
+    assert str(dropout_report(before(nn.Identity)(), X, Y, MSE)).endswith("has no dropout layer.")
 
 
 MODEL = before("drop")()
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_a_traced_model_is_refused():
+    with pytest.raises(ValueError, match="before torch"):
+        dropout_report(torch.jit.trace(MODEL, X), X, Y, MSE)
+
+
+LOW, LAZY = before("drop")().bfloat16(), nn.Sequential(nn.LazyLinear(3), nn.Dropout(0.5))
 test_refusals = refusals(
+    (lambda: dropout_report(LOW, X.bfloat16(), Y, MSE), "model must compute in 32 bits"),
+    (lambda: dropout_report(LAZY, X, Y, MSE), "model must have its weights"),
+    (
+        lambda: dropout_report(MODEL, X.float(), Y, MSE),
+        "model does not take .* torch.float32 on cpu",
+    ),
+    (
+        lambda: dropout_report(MODEL, X, Y[:3], torch.dist),
+        r"loss does not take \(7, 3\) .* and \(3, 3\)",
+    ),
+    (lambda: dropout_report(MODEL, X, LABELS + 1, CE), "loss does not take .* out of bounds"),
+    (lambda: dropout_report(MODEL, X, Y, nn.MSELoss), "loss must be a function"),
+    (lambda: dropout_report(MODEL, X, Y, lambda o, y: o - y), r"it returns shape \(7, 3\)"),
     (lambda: dropout_report(abs, X, Y, MSE), "model must be a torch.nn.Module"),
     (lambda: dropout_report(MODEL, X[:0], Y[:0], MSE), "x must be a non-empty batch"),
     (lambda: dropout_report(nn.LSTM(4, 3).double(), X, Y, MSE), "one floating-point tensor"),

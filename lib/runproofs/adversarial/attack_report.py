@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 NOTABLE = 0.02  # share of inputs: what differs by more is a warning
 STUCK = 0.05  # of the inputs that stand still although the whole box is allowed
 TWO_LAYERS = [[nn.Linear, kind, nn.Linear] for kind in (nn.ReLU, nn.LeakyReLU)]
+HARMLESS = (nn.Sequential, nn.Identity, nn.Flatten, nn.Dropout)  # around them
 PAIRS, ROUNDS = 16, 10  # of points on both sides, for a step without gradients
 
 
@@ -122,7 +123,8 @@ class AttackReport(Report):
         remarks = [
             "Certified by a linear relaxation of the hidden layer."
             if certified
-            else "Nothing is certified: the bound is for Linear, ReLU or LeakyReLU, Linear.",
+            else "Nothing is certified: the bound is for an nn.Sequential of Linear, ReLU or "
+            "LeakyReLU, Linear.",
             f"Cross entropy loses the gradient of {percent(self.saturated)} to rounding; that of "
             f"the margin is exactly 0 at {percent(self.no_gradient)}.",
         ]
@@ -240,6 +242,9 @@ def attack_report(
     said = {
         "The model came in train() mode; it is attacked in eval().": trained,
         "Two passes in eval() differ, each number is of one draw: attack the mean.": wanders,
+        "The outputs look like probabilities: attack the logits, before softmax or sigmoid.": (
+            _probabilities(logits)
+        ),
         "The model gives no gradient: only the attack without gradients has looked.": not smooth,
         f"Cross entropy has lost the gradient of {percent(saturated)} to rounding: ascend the "
         "margin, or compute in float64.": saturated > 0,
@@ -254,6 +259,13 @@ def attack_report(
 
 def _share(which):
     return which.double().mean().item()
+
+
+def _probabilities(logits):
+    """Whether they are in [0, 1], and sum to 1 if there are several."""
+    sums = logits.sum(1) if logits.ndim > 1 else torch.ones_like(logits)
+    near = torch.allclose(sums, torch.ones_like(sums), rtol=0, atol=1e-3)
+    return near and bool((logits.min() >= 0) & (logits.max() <= 1))
 
 
 def _misses(rows):
@@ -357,8 +369,8 @@ class _Search:
 
 def _certified(model, x, labels, logits, eps, norm):
     """Lower bounds of the margins over the ball, (n,); None if the model is of another kind."""
-    parts = [part for part in model.modules() if not list(part.children())]
-    parts = [p for p in parts if not isinstance(p, nn.Identity | nn.Flatten | nn.Dropout)]
+    parts = [part for _, part in model.named_modules(remove_duplicate=False)]
+    parts = [p for p in parts if type(p) not in HARMLESS]
     if [type(p) for p in parts] not in TWO_LAYERS:
         return None
     alpha, X = getattr(parts[1], "negative_slope", 0.0), x.flatten(1).double()
@@ -369,7 +381,7 @@ def _certified(model, x, labels, logits, eps, norm):
     hidden = X @ W.T + b
     f = nn.functional.leaky_relu(hidden, alpha) @ U.T + c
     if not torch.allclose(f, logits.double().reshape(f.shape), rtol=1e-2, atol=1e-3):
-        return None  # its parts are put together in another way
+        return None  # a hook changes what the parts give
     if len(U) == 1:
         D, shift = labels.double()[:, None, None] * U, labels.double()[:, None] * c
     else:

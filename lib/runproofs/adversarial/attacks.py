@@ -467,7 +467,12 @@ def _keep(best, least, u, logits, y):
 def _check_inputs(x, clip):
     dense = isinstance(x, torch.Tensor) and x.layout == torch.strided
     if not (dense and x.is_floating_point() and x.ndim > 1 and x.numel()):
-        raise ValueError("x must be a non-empty floating-point tensor (n, ...), not a sparse one.")
+        found = f"a {type(x).__name__}"
+        if isinstance(x, torch.Tensor):
+            found = f"{x.dtype} of shape {tuple(x.shape)}" + ("" if dense else ", a sparse one")
+        raise ValueError(
+            f"x must be a non-empty floating-point tensor (n, ...), not sparse, but it was {found}."
+        )
     least, largest = (end.item() for end in x.aminmax())  # NaN if there is one
     if not (math.isfinite(least) and math.isfinite(largest)):
         raise ValueError("x must have finite entries, but it contains NaN or infinity.")

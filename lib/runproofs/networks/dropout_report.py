@@ -38,6 +38,7 @@ MOST_UNITS = 128  # of a sample, for one direction each
 MOST_ENTRIES = 2**26  # of the derivatives of the outputs: half a gigabyte
 AXES = {nn.Dropout1d: 1, nn.Dropout2d: 2, nn.Dropout3d: 3}  # of a channel, dropped as a whole
 ALPHA = (nn.AlphaDropout, nn.FeatureAlphaDropout)
+KNOWN = {kind.forward for kind in (nn.Dropout, *AXES, *ALPHA)}  # whose masks are
 LINEAR = (
     *(nn.Linear, nn.Flatten, nn.Unflatten, nn.Identity, _DropoutNd, _BatchNorm, conv._ConvNd),
     *(pooling._AvgPoolNd, pooling._AdaptiveAvgPoolNd),
@@ -171,6 +172,7 @@ class DropoutReport(Report):
         if self.layers:
             title += f", {_measured(self.noisy, self.noisy_error)} over masks of all layers"
         remarks = [f"{', '.join(names)}: {reason}." for reason, names in reasons.items()]
+        remarks = remarks or ["The model has no dropout layer."]
         return Content(title, header, rows, remarks)
 
 
@@ -208,17 +210,18 @@ def dropout_report(
     Raises
     ------
     ValueError
-        If the model gives no such tensor, or the loss no finite number.
+        If the model gives no such tensor, in 32 bits or more, or the loss no finite number.
 
     Notes
     -----
     The term is ``(lambda / 2) sum_j h_j^2 d^2 L / d h_j^2``, the other layers in evaluation mode;
     for channels that are dropped as a whole, the second derivative is along all of a channel. It is
     exact if the loss is quadratic in the outputs, and these are affine in the mask. Both are tried
-    at some masks and outputs, to rounding. Else the term is right for small activations, not for
-    small p, since a dropped unit moves by all that it is; and it sees no kink.
+    at some masks and outputs, to rounding, and derivatives are compared with a step. Else the term
+    is right for small activations, not for small p, since a dropped unit moves by all that it is;
+    and it sees no kink.
 
-    Cost, for each layer: ``samples`` passes, and some fifteen for the questions. If the outputs are
+    Cost, for each layer: ``samples`` passes, and some twenty for the questions. If the outputs are
     affine, a gradient for each of the K outputs of a sample; else a product with the Hessian, some
     four passes, for each of r <= 128 units of a sample, and for 16 random directions beyond, or
     where samples see each other; then the term has a standard error.
@@ -242,7 +245,16 @@ def dropout_report(
     y = without_graph(tensor("y", y, device=x.device))
     samples = arguments.positive_integer("samples", samples, least=2)
     seed = arguments.positive_integer("seed", seed, least=0)
+    if isinstance(loss, type) or not callable(loss):
+        raise ValueError(f"loss must be a function, such as nn.MSELoss(), but it was {loss!r}.")
+    if any(isinstance(part, torch.jit.ScriptModule) for part in model.modules()):
+        raise ValueError("model must be as it was before torch.jit: that takes no hooks.")
     known = {name or "model": part for name, part in model.named_modules() if _rate(part)[0]}
+    single = [
+        name or "model"
+        for name, part in model.named_modules()
+        if isinstance(part, nn.RNNBase) and part.num_layers == 1 and part.dropout
+    ]
     with evaluation(model, seed):
         audit = _Audit(model, x, y, loss, samples)
         wanders = passes_differ(model, x)
@@ -257,6 +269,8 @@ def dropout_report(
         "training=self.training.": wanders,
         "Two passes in train() differ with all these layers off: there is other noise, such as "
         "F.dropout or dropped paths, which no row has.": silent,
+        f"In {', '.join(single)} nothing is dropped: it would be between layers, and there is "
+        "one.": single,
         **audit.warnings(),
     }
     said = tuple(warning for warning, holds in found.items() if holds)
@@ -282,15 +296,24 @@ class _Audit:
             [] for _ in "12345"
         )
         with self._watched() as self.plain:
-            self.outputs = model(x.clone())
+            self.outputs = _tried("model", model, x.clone())
         if not (isinstance(self.outputs, torch.Tensor) and self.outputs.is_floating_point()):
             raise ValueError(
                 "model must return one floating-point tensor, "
                 f"but it returns a {type(self.outputs).__name__}."
             )
-        value = loss(self.outputs, y)
+        if torch.finfo(self.outputs.dtype).bits < 32:  # too few to tell a line from a curve
+            raise ValueError(
+                f"model must compute in 32 bits or more, but it returns {self.outputs.dtype}."
+            )
+        value = _tried("loss", loss, self.outputs, y)
         if not (isinstance(value, torch.Tensor) and value.numel() == 1 and value.isfinite().all()):
-            raise ValueError("loss must return one finite number, in a tensor.")
+            found = f"a {type(value).__name__}"
+            if isinstance(value, torch.Tensor):
+                found = value.item() if value.numel() == 1 else f"shape {tuple(value.shape)}"
+            raise ValueError(
+                f"loss must return one finite number, in a tensor, but it returns {found}."
+            )
         self.loss, self.eps = value.item(), torch.finfo(self.outputs.dtype).eps
         self.quadratic, self.additive = self._about_the_loss()
 
@@ -309,6 +332,8 @@ class _Audit:
             reason = f"inside {type(part).__name__}, where no mask can be set: sampled only"
         elif isinstance(part, ALPHA):
             reason = "it adds noise that is no mask of mean 1: sampled only"
+        elif type(part).forward not in KNOWN:
+            reason = "its class drops in a way of its own: sampled only"
         elif wanders:
             reason = "two passes in eval() differ: sampled only"
         else:
@@ -338,9 +363,9 @@ class _Audit:
         normal = ", ".join(dict.fromkeys(names[part] for part in self.normalized))
         return {
             f"Batch normalization stands behind dropout ({normal}): it learns the variance under "
-            "masks, and meets none in eval().": self.normalized,
+            "masks, and meets none in eval(); drop behind the last one.": self.normalized,
             f"Behind {', '.join(self.bent)} the network is not linear: eval() is not the mean over "
-            "the masks.": self.bent,
+            "the masks; trust the sampled ones.": self.bent,
             f"p = 0 drops nothing: {', '.join(self.nothing)}.": self.nothing,
             f"p = 1 drops everything: {', '.join(self.everything)}.": self.everything,
             f"Never called: {', '.join(self.uncalled)}.": self.uncalled,
@@ -350,24 +375,34 @@ class _Audit:
         """Penalty, error and units, whether that is exact, and why."""
         with self._noise(part, None) as calls:
             self.model(self.x.clone())
-        affine, apart, behind = self._about_the_mask(part, calls, p)
-        self.normalized += [m for m in behind if isinstance(m, _BatchNorm) and p]
-        if affine:
+        affine, each, hidden, apart, behind = self._about_the_mask(part, calls, p)
+        self.normalized += [
+            m for m in behind if isinstance(m, _BatchNorm) and m.track_running_stats and p
+        ]
+        if hidden:
+            reason = "outputs move too little for their size to see more: try float64"
+        elif affine:
             reason = "the outputs are affine in its mask"
             reason += (
                 ", and the loss is squared" if self.quadratic else ", but the loss is no square"
             )
+        elif each:
+            reason = "it is called more than once, and its masks multiply"
         else:
-            kinds = [type(m).__name__ for m in behind if not isinstance(m, LINEAR)]
+            kinds = dict.fromkeys(type(m).__name__ for m in behind if not isinstance(m, LINEAR))
             reason = "the outputs are not affine in its mask, since behind it stands "
-            reason += kinds[0] if kinds else "a function that is no module"
+            reason += " and ".join(kinds) if kinds else "a function that is no module"
             self.bent.append(name)
-        exact = affine and self.quadratic
+        exact = affine and self.quadratic and not hidden
         try:
+            if not self._felt(part, calls, affine):
+                why = "derivatives do not see its mask (detach, rounding): sampled only"
+                return None, False, why
             term = self._curvature(part, calls, lam, affine, apart and self.additive)
         except RuntimeError as error:  # of a kernel or a function with one derivative only
             why = str(error).splitlines()[0].rstrip(".")
-            return None, False, f"the model cannot be differentiated twice ({why}): sampled only"
+            why = f"model or loss cannot be differentiated twice ({why}): sampled only"
+            return None, False, why
         return term, exact, f"{'exact' if exact else 'second order only'}: {reason}"
 
     def _curvature(self, part, calls, lam, affine, apart):
@@ -431,7 +466,7 @@ class _Audit:
             calls.append((_mask_shape(module, h), h.dtype))
             return None if deltas is None else h * (1 + deltas[len(calls) - 1])
 
-        with layer.register_forward_hook(hook):
+        with layer.register_forward_hook(hook, prepend=True):
             yield calls
 
     def _run(self, layer, deltas):
@@ -454,7 +489,8 @@ class _Audit:
         return quadratic, additive
 
     def _about_the_mask(self, part, calls, p):
-        """Whether outputs are affine between masks, each one in its own; what the masks reach."""
+        """Whether outputs are affine between masks, of all calls and of each; whether rounding
+        hides that; whether each sample has a mask of its own; what the masks reach."""
 
         def masks(keep):
             return [
@@ -466,13 +502,22 @@ class _Audit:
         with self._watched() as seen:
             self._run(part, masks(0.5))
         behind = [m for m in seen if m is not part and seen[m] != self.plain.get(m)]
-        affine = True
-        for keep in (0.5, 0.5, 0.5, 0.0):  # the last one drops everything
-            one, two = masks(0.5), masks(keep)
+
+        def straight(one, two):
             middle = [(a + b) / 2 for a, b in zip(one, two, strict=True)]
             ends = torch.stack([self._run(part, one), self._run(part, two)])
             tol = 200 * self.eps * max(ends.abs().max(), self.outputs.abs().max())
-            affine &= bool((ends.mean(0) - self._run(part, middle)).abs().max() <= tol)
+            moved.append(((ends - self.outputs).abs().max() / tol).item())
+            return bool((ends.mean(0) - self._run(part, middle)).abs().max() <= tol)
+
+        moved = []
+        # the last one drops everything
+        affine = all(straight(masks(0.5), masks(keep)) for keep in (0.5, 0.5, 0.5, 0.0))
+        one, two = masks(0.5), masks(0.5)
+        each = affine or (
+            len(calls) > 1
+            and all(straight(one, [*one[:k], two[k], *one[k + 1 :]]) for k in range(len(calls)))
+        )
         n, first = len(self.x), masks(0.5)
         apart = all(len(t) == n for t in (self.outputs, *first))
         if apart and n > 1:
@@ -480,7 +525,22 @@ class _Audit:
                 mask[n // 2 :] = 0
             changed = (self._run(part, first) - self.outputs)[n // 2 :]
             apart = bool(changed.abs().max() <= 200 * self.eps * self.outputs.abs().max())
-        return affine, apart, behind
+        return affine, each, affine and 0 < max(moved) < 20, apart, behind
+
+    def _felt(self, part, calls, affine):
+        """Whether the derivatives in the mask are there: all of them, if outputs are affine."""
+        deltas = [
+            torch.zeros(shape, dtype=dtype, device=self.x.device, requires_grad=True)
+            for shape, dtype in calls
+        ]
+        toward, masks = torch.randn_like(self.outputs), [torch.rand_like(d) - 0.5 for d in deltas]
+        with torch.enable_grad():
+            told = _derivatives((self._run(part, deltas) * toward).sum(), deltas)
+        moves = [t * m for t, m in zip(told, masks, strict=True)]
+        moved = ((self._run(part, masks) - self.outputs) * toward).sum()
+        size = sum(m.abs().sum() for m in moves)
+        off = abs(moved - sum(m.sum() for m in moves)) if affine else abs(moved) * (size == 0)
+        return bool(off <= 0.01 * size + 200 * self.eps * (self.outputs * toward).abs().sum())
 
 
 # ----------------------------------------------------------------------------------- derivatives
@@ -561,6 +621,16 @@ def _signs(deltas):
 
 
 # ----------------------------------------------------------------------------------------- helpers
+
+
+def _tried(name, call, *given):
+    """What a call returns; where it fails, a sentence says what it was given."""
+    try:
+        return call(*given)
+    except (RuntimeError, IndexError, TypeError, ValueError) as error:
+        kinds = " and ".join(f"{tuple(t.shape)} {t.dtype} on {t.device}" for t in given)
+        why = str(error).splitlines()[0].rstrip(".")
+        raise ValueError(f"{name} does not take {kinds}: {why}.") from error
 
 
 def _mask_shape(layer, h):
