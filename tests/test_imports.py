@@ -31,7 +31,7 @@ WITH_TORCH = {
 }
 # The first of these that a module lacks.
 LIGHT = dict.fromkeys((name for name in NAMES if name.partition(".")[0] == "experiments"), "joblib")
-LIGHT |= {"data": "pooch", "figures": "matplotlib", "networks.published": "pooch"}
+LIGHT |= {"data": "pooch", "figures": "matplotlib", "published": "pooch"}
 OTHERS = ("IPython", "joblib", "matplotlib", "pooch", "sklearn", "sympy", "tqdm")
 SENTENCE = r'runproofs\.[\w.]+ needs \w+: pip install "runproofs\[(torch|data)\]"'
 LACKING = """

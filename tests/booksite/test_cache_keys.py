@@ -179,7 +179,7 @@ def test_modules_of_theory_read_no_file_and_import_nothing_by_name():
     """But for those that the keys know: `discover`, and data sets outside of the book."""
     known = {
         "figures.py": {"open"},  # a picture in memory
-        "__init__.py": {"importlib", "import_module"},  # the names of the front door
+        "__init__.py": {"importlib", "import_module", "pathlib"},  # the names of the front door
         "data.py": {"open", "os", "pathlib", "importlib"},  # HEURISTICS_DATA, scikit-learn's digits
         "experiments/__init__.py": {"importlib", "import_module"},
     }

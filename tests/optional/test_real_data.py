@@ -6,8 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from runproofs import data
-from runproofs.networks import published
+from runproofs import data, published
 
 
 @pytest.mark.parametrize(("split", "n"), [("train", 60_000), ("test", 10_000)])

@@ -9,11 +9,10 @@ import numpy as np
 import torch
 from torch.nn.functional import relu
 
-from runproofs import data
+from runproofs import data, published
 from runproofs.adversarial import attacks
 from runproofs.experiments import ch6_cifar
 from runproofs.experiments.base import experiment
-from runproofs.networks import published
 
 ATTACKS = {  # what is ascended, and whether along signs
     "ce": ("ce", True),

@@ -241,9 +241,11 @@ def data_read(settings: dict) -> dict[str, str]:
     named = [settings[key] for key, names in known.items() if settings.get(key) in names]
     if not named:
         return {}
-    from runproofs import data  # here, since its packages load slowly
+    from runproofs import (
+        data,  # here, since its packages load slowly
+        published,
+    )
     from runproofs.experiments.first_images import FIRST
-    from runproofs.networks import published
 
     sources = {"mnist": (*data.MNIST["train"], *data.MNIST["test"]), "cifar-10": (data.CIFAR_10,)}
     sources |= {"cifar-10-first": (FIRST,), "100k": (data.MOVIELENS_100K,)}

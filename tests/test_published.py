@@ -6,8 +6,8 @@ import io
 import numpy as np
 import pytest
 
+from runproofs import published
 from runproofs.data import DataError
-from runproofs.networks import published
 
 
 @pytest.fixture
