@@ -122,7 +122,7 @@ class AttackReport(Report):
         remarks = [
             "Certified by a linear relaxation of the hidden layer."
             if certified
-            else "Nothing is certified: the bound is for Linear, ReLU or LeakyReLU, Linear.",
+            else "Nothing is certified: that is for a Sequential of Linear, (Leaky)ReLU, Linear.",
             f"Cross entropy loses the gradient of {percent(self.saturated)} to rounding; that of "
             f"the margin is exactly 0 at {percent(self.no_gradient)}.",
         ]
@@ -246,7 +246,7 @@ def attack_report(
         f"The gradient is exactly 0 at {percent(still)}: no attack by gradients moves "
         "from there.": smooth and still > 0,
         f"With the whole box allowed, {percent(anywhere)} stay right, and yet other classes lie in "
-        "it: the gradients lead nowhere.": several and anywhere > STUCK,
+        "it: the gradients of the margin do not lead there.": several and anywhere > STUCK,
         **({} if wanders else _misses(report.attacks)),
     }
     return replace(report, warnings=tuple(warning for warning, holds in said.items() if holds))
@@ -357,6 +357,9 @@ class _Search:
 
 def _certified(model, x, labels, logits, eps, norm):
     """Lower bounds of the margins over the ball, (n,); None if the model is of another kind."""
+    containers = {type(part) for part in model.modules() if list(part.children())}
+    if containers != {nn.Sequential}:
+        return None  # its forward may do more than its parts
     parts = [part for part in model.modules() if not list(part.children())]
     parts = [p for p in parts if not isinstance(p, nn.Identity | nn.Flatten | nn.Dropout)]
     if [type(p) for p in parts] not in TWO_LAYERS:
