@@ -83,6 +83,31 @@ def test_a_certificate_is_below_the_exact_worst_case_and_equals_it_without_kinks
     assert report.certified_accuracy <= (exact > 0).mean() <= report.robust_accuracy
 
 
+class Jump(nn.Module):
+    """Its parts are a certified network; its forward rounds the inputs before, to 0 and 1."""
+
+    def __init__(self):
+        super().__init__()
+        self.one, self.bend, self.two = nn.Linear(1, 1), nn.ReLU(), nn.Linear(1, 2)
+        with torch.no_grad():
+            values = [[1.0]], [0.0], [[0.0], [1]], [0.7, 0]
+            for p, value in zip(self.parameters(), values, strict=True):
+                p.copy_(torch.tensor(value))
+
+    def forward(self, x):
+        return self.two(self.bend(self.one(x.round())))
+
+
+def test_nothing_is_certified_where_a_forward_may_do_more_than_its_parts():
+    x, eps = torch.zeros(1, 1), 0.6  # the parts alone are robust: 0.7 > 0.6
+    model = Jump().eval()
+    assert model(x).argmax() == 0
+    assert model(x + eps).argmax() == 1
+    assert math.isnan(attack_report(model, x, [0], eps).certified_accuracy)
+    parts = nn.Sequential(model.one, model.bend, model.two)
+    assert attack_report(parts, x, [0], eps).certified_accuracy == 1
+
+
 @pytest.mark.parametrize("norm", NORMS)
 def test_a_certificate_holds_at_every_point_of_the_ball(norm):
     eps, g = 0.08, torch.Generator().manual_seed(0)

@@ -116,6 +116,17 @@ def test_what_torchattacks_adds_to_lengths(z, count, moves):
     assert (ours - x).flatten(1).norm(dim=1).min().item() == pytest.approx(0.4)
 
 
+def test_modes_come_back_here_and_a_frozen_layer_is_thawed_there(digits_model):
+    model, x, y = digits_model
+    model = deepcopy(model).train()
+    model[2].eval()
+    attacks.fgsm(model, x, y, eps=0.1)
+    assert model.training
+    assert not model[2].training
+    torchattacks.FGSM(model, eps=0.1)(x, y)
+    assert model[2].training
+
+
 def test_another_step_disagrees(trained):
     """The control: the comparison notices a step that is one percent longer."""
     theirs = torchattacks.PGDL2(trained[0], eps=1, alpha=0.202, steps=STEPS, random_start=False)

@@ -251,7 +251,7 @@ def attack_report(
         f"The gradient is exactly 0 at {percent(still)}: no attack by gradients moves "
         "from there.": smooth and still > 0,
         f"With the whole box allowed, {percent(anywhere)} stay right, and yet other classes lie in "
-        "it: the gradients lead nowhere.": several and anywhere > STUCK,
+        "it: the gradients of the margin do not lead there.": several and anywhere > STUCK,
         **({} if wanders else _misses(report.attacks)),
     }
     return replace(report, warnings=tuple(warning for warning, holds in said.items() if holds))

@@ -145,6 +145,10 @@ class Check:
         controls = [row for row in self.rows if row.verdict and row.verdict.control]
         return [row for row in self.rows if row not in controls], controls
 
+    def _ways(self) -> list[Break]:
+        """What a reader may break, of a claim of the register."""
+        return [] if self.claim.source == "example" else invitations(self.claim.id)
+
     def __repr__(self):
         return self._text(measured=False)
 
@@ -163,7 +167,7 @@ class Check:
         positive, controls = self._groups()
         heading = [f"  {_must_fail(controls) if not measured else 'must fail'}:"] * bool(controls)
         lines = [*map(line, positive), *heading, *map(line, controls)]
-        lines += [f"  break it: {wrong.sentence}" for wrong in invitations(self.claim.id)]
+        lines += [f"  break it: {wrong.sentence}" for wrong in self._ways()]
         level = f" ({LEVELS[self.claim.evidence]})" if self.claim.evidence else ""
         return "\n".join([f"{self.claim.name}: {self.claim.title}{level}", *lines])
 
@@ -187,7 +191,7 @@ class Check:
         if controls:
             heading = f'<p class="heading">{_must_fail(controls)}</p>'
             html += [heading, _list(controls, "control", own, false)]
-        html.append(_breaks(invitations(entry.id)))
+        html.append(_breaks(self._ways()))
         return f'<div class="claim-card mathjax_process" {_anchor(entry)}>{"".join(html)}</div>'
 
 
