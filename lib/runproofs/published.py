@@ -1,7 +1,7 @@
 """A network that others trained and certified, for MNIST.
 
 Raghunathan, Steinhardt and Liang, "Certified defenses against adversarial examples" (2018). Its
-files come from https://github.com/vtjeng/MIPVerify_data (MIT licence). As those of
+files come from https://github.com/vtjeng/MIPVerify_data (MIT license). As those of
 `runproofs.data` they are looked for in HEURISTICS_DATA, as ``robust-mnist/W1.npy`` ..., or
 downloaded once, and must have the known SHA-256.
 """
