@@ -185,11 +185,11 @@ def test_of_a_long_card_the_first_rows_are_seen_and_whatever_failed():
         assert html.count("<li") == n + m
         return re.findall(r'<details class="more"( open)?><summary>(.*?)</summary>', html)
 
-    assert folded(5, 3) == folded(7, 1) == []
-    assert folded(8, 1) == [("", "and 1 more row")]
-    assert folded(20, 9) == [("", "and 15 more rows"), ("", "and 6 more rows")]
-    assert folded(20, 1, failed=[19]) == [(" open", "and 13 more rows")]
-    assert folded(20, 1, failed=[2]) == [("", "and 13 more rows")]
+    assert folded(4, 2) == folded(5, 1) == []
+    assert folded(6, 1) == [("", "and 1 more row")]
+    assert folded(20, 9) == [("", "and 16 more rows"), ("", "and 7 more rows")]
+    assert folded(20, 1, failed=[19]) == [(" open", "and 15 more rows")]
+    assert folded(20, 1, failed=[2]) == [("", "and 15 more rows")]
 
 
 def test_several_ways_to_break_it_stand_under_one_line(monkeypatch):

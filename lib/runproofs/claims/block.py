@@ -27,7 +27,7 @@ from .breaks import Break, invitations
 from .registry import BOOK, LEVELS, SHOWN, Claim, register
 from .rows import Row, _tolerance
 
-SEEN = 8  # rows of a card that are seen before it is unfolded
+SEEN = 6  # rows of a card that are seen before it is unfolded
 PROVING = re.compile(r"\b(certif\w+|exactly)\b", re.I)  # words for rows that are no float's
 
 
@@ -186,7 +186,7 @@ class Check:
         if self.state == "left":
             html += [f'<p class="failed">{_inline(reason)}</p>' for reason in self.wrong()]
         own = LEVELS.get(entry.evidence)  # said once, in the title
-        false = min(len(controls), max(SEEN - len(positive), 3))
+        false = min(len(controls), max(SEEN - len(positive), 2))
         html.append(_list(positive, "positive", own, SEEN - false))
         if controls:
             heading = f'<p class="heading">{_must_fail(controls)}</p>'
