@@ -65,7 +65,10 @@ class Sides(NamedTuple):
 
 
 def as_numpy(x) -> np.ndarray:
-    return np.asarray(x.detach().cpu() if hasattr(x, "detach") else x)
+    if hasattr(x, "detach"):
+        x = x.detach().cpu()
+        x = x.float() if x.dtype.itemsize == 2 and x.is_floating_point() else x  # bfloat16
+    return np.asarray(x)
 
 
 def _numbers(side):
