@@ -20,20 +20,20 @@ def book(folder: str) -> dict:
 
 
 def bibtex(config, folder: str, title: str = "", page: str = "", url: str = "") -> str:
-    """The entry of the book, or of a page of it.
-
-    The address is left out where it is not known.
-    """
+    """The entry of the book, or of a page of it; without an address where that is not known."""
     said = book(folder)
     key = "-".join(re.findall(r"\w+", said["title"].partition(":")[0].lower()))
     authors = " and ".join(f"{{{author['name']}}}" for author in said["authors"])
     whole = f"{{{said['title']}}}"
-    fields = {"author": authors, "title": f"{{{title}}}" if title else whole}
-    if title:
-        fields["booktitle"] = whole
-    fields |= {"year": config.copyright.split(",")[0], "edition": f"Version {said['version']}"}
-    fields |= {"url": url} if url else {}
-    lines = "".join(f"  {name} = {{{value}}},\n" for name, value in fields.items())
+    fields = {
+        "author": authors,
+        "title": f"{{{title}}}" if title else whole,
+        "booktitle": title and whole,
+        "year": config.copyright,
+        "edition": f"Version {said['version']}",
+        "url": url,
+    }
+    lines = "".join(f"  {name} = {{{value}}},\n" for name, value in fields.items() if value)
     return f"@{'inbook' if title else 'book'}{{{key}{page and f'-{page}'},\n{lines}}}"
 
 
