@@ -7,6 +7,7 @@ import pytest
 from browser import browse
 
 WIDE = "book/ch2_shallow_linear/two_layer.html"  # wide displays, solutions, pictures, a player
+CODE = "book/ch2_shallow_linear/index.html"  # open cells
 CUT = """() => [...document.querySelectorAll("div.math mjx-container")]
     .filter((formula) => formula.checkVisibility())
     .map((formula) => [formula.scrollWidth > formula.clientWidth + 1, formula.dataset.cut ?? "",
@@ -115,6 +116,7 @@ def test_pictures_are_not_veiled_in_the_dark(page):
 
 
 def test_all_code_folds_by_keys_and_stays_folded_on_the_next_page(page, home):
+    page.goto(home + CODE)
     code, switch = page.locator("div.cell_input:visible"), page.locator(".btn-fold-code-button")
     shown, outputs = code.count(), page.locator("div.cell_output:visible").count()
     assert shown > 2
@@ -136,8 +138,9 @@ def test_all_code_folds_by_keys_and_stays_folded_on_the_next_page(page, home):
     assert page.locator(".folded-code").count() == 0
 
 
-def test_folded_code_never_shows_while_a_page_loads(page):
+def test_folded_code_never_shows_while_a_page_loads(page, home):
     """Without what runs after the page is read, its code is hidden already."""
+    page.goto(home + CODE)
     page.evaluate("localStorage.setItem('code', 'folded')")
     page.add_init_script(
         """document.addEventListener("DOMContentLoaded",

@@ -317,6 +317,8 @@ def _list(rows: list[Row], kind: str, own: str | None, seen: int) -> str:
 def _inline(text: str) -> str:
     """Escaped HTML whose $...$ the page typesets, with `code`."""
     text = re.sub(r"\$([^$]+)\$", r"\\(\1\\)", escape(text))
+    # No line begins with the full stop after a formula.
+    text = re.sub(r"\\\([^$]*?\\\)[.,;:!?)]+", r'<span class="unbroken">\g<0></span>', text)
     return re.sub(r"`([^`]+)`", r"<code>\1</code>", text)
 
 
