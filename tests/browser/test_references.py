@@ -37,6 +37,19 @@ def test_the_preview_is_there_for_keys_and_goes_with_escape(page):
     assert link.get_attribute("aria-describedby") is None
 
 
+def test_no_link_is_a_kind_without_a_name(pytestconfig):
+    """A reference to a box without a number says "Lemma" and no more, unless it has a text."""
+    bare = re.compile(
+        r"<a [^>]*>(?:<span[^>]*>)*\s*"
+        r"(?:Lemma|Theorem|Proposition|Corollary|Definition|Remark|Algorithm|Exercise|Figure|Table)?"
+        r"\s*(?:</span>)*</a>"
+    )
+    pages = sorted((browse.site(pytestconfig) / "book").rglob("*.html"))
+    holes = {str(page): bare.findall(page.read_text("utf-8")) for page in pages}
+    assert len(holes) > 100
+    assert {page: found for page, found in holes.items() if found} == {}
+
+
 def test_most_of_what_is_named_on_a_page_is_a_link(home, context):
     """What stays without a link is of sources that are named apart."""
     counts = {"linked": 0, "plain": 0}
