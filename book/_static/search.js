@@ -4,6 +4,27 @@ Scorer.score = ([page, , anchor, , score]) =>
     - (/\/(companions|back)\//.test(page) ? 1 : 0);
 Scorer.objPrio[0] = Scorer.objPrio[1] = 0;  // modules and functions: after the statement of that name
 
+// A title is found by its plural, too.
+const parse = Search._parseQuery;
+Search._parseQuery = (query) => {
+  const [asked, ...rest] = parse(query);
+  return [asked.trim().replace(/s$/i, ""), ...rest];
+};
+
+// Excerpts are made from whole pages: each is loaded once, when its result comes into sight.
+const [load, pages] = [window.fetch, new Map()];
+window.fetch = async (address) => {
+  await null;  // then the result stands in the list
+  const result = Search.output.lastElementChild;
+  await new Promise((seen) => new IntersectionObserver(([entry], observer) => {
+    if (!entry.isIntersecting) return;
+    observer.disconnect();
+    seen();
+  }).observe(result));
+  if (!pages.has(address)) pages.set(address, load(address));
+  return (await pages.get(address)).clone();
+};
+
 // Excerpts without code, without what was measured, and without the source of formulas.
 const wholeText = Search.htmlToText;
 Search.htmlToText = (html, anchor) => {

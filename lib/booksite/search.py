@@ -45,11 +45,11 @@ def name_statements(app):
               for name in sorted(names(entry))]  # fmt: skip
     labels = {**app.env.get_domain("std").anonlabels}
     labels |= {label: (page, label) for page, label in known.boxes}
-    for term, label in site()["search"].items():
+    for label, terms in site()["search"].items():
         if label in labels:
-            wanted.append((term, *labels[label]))
+            wanted += [(term, *labels[label]) for term in terms]
         else:
-            logger.warning("the search finds no %r: there is no label %r", term, label)
+            logger.warning("the search finds no %s: there is no label %r", terms, label)
     for name, page, place in wanted:
         titles = indexer._all_titles.get(page)
         if titles is not None and (name, place) not in titles:

@@ -1,5 +1,8 @@
 """Who looks for a statement by its number or name finds it first, where it is stated."""
 
+import gzip
+from urllib.request import urlopen
+
 import pytest
 
 from browser import browse
@@ -31,6 +34,17 @@ FIRST = "#search-results li a"
         ("glossary", "book/back/glossary.html"),
         ("nn.Dropout", "book/practice/your_code.html#sec-your-code"),
         ("batch norm", "book/practice/where_dropout_stands.html#sec-where-dropout-stands"),
+        ("p in nn.Dropout", "book/practice/your_code.html#sec-your-code"),
+        ("batchnorm", "book/practice/where_dropout_stands.html#sec-where-dropout-stands"),
+        ("local minima", "book/ch2_shallow_linear/landscape.html#sec-landscape"),
+        ("distribution", "book/back/notation.html#sec-notation"),
+        ("adversarial examples", "book/ch1_preliminaries/robust_learning.html#sec-robust-learning"),
+        ("certified robustness", "book/ch6_adversarial/worst_cases.html#sec-worst-cases"),
+        (
+            "generalization bound",
+            "book/ch1_preliminaries/generalization_bounds.html#sec-norm-bounds",
+        ),
+        ("Monte Carlo", "book/ch1_preliminaries/what_a_check_proves.html#sec-what-a-check-proves"),
         ("Lemma 33", "book/companions/surprises/printed_lemmas.html#pl-lemma-33"),
         (
             "importance_scores",
@@ -43,6 +57,23 @@ def test_the_first_result(context, home, query, place):
         page.wait_for_selector(FIRST)
         assert page.locator(FIRST).first.evaluate("a => a.href") == home + place
         assert found == []
+
+
+def test_a_query_loads_no_more_than_one_sees(context, home):
+    """At most 1.5 MB, as a host compresses it: the pages of excerpts come as their results do."""
+    with browse.visit(context, home, "search.html?q=dropout") as (page, _):
+        page.wait_for_selector("#search-results li .context")
+        page.wait_for_timeout(1000)
+        loaded = page.evaluate("performance.getEntriesByType('resource').map(({ name }) => name)")
+        pages = {address for address in loaded if "/book/" in address}
+        assert 3 < len(pages) < page.locator("#search-results li").count() / 2
+        sizes = [len(gzip.compress(urlopen(address).read(), 6)) for address in {*loaded, page.url}]
+        assert sum(sizes) < 1.5e6
+        seen = page.locator("#search-results .context").count()
+        page.locator("#search-results li").last.scroll_into_view_if_needed()
+        page.wait_for_function(
+            "(n) => document.querySelectorAll('#search-results .context').length > n", arg=seen
+        )
 
 
 def test_an_excerpt_reads_as_the_page_does(context, home):
