@@ -52,6 +52,7 @@ class Ledger(FromRegister):
         for entry in entries:
             about = ["beyond"] * (entry.source == "beyond") + ["erratum"] * has_slip(entry)
             about += ["false"] * is_false(entry)
+            about += [verdict.replace(" ", "-") for verdict in entry.verdicts]
             page = self.uri(f"{LEDGER}/{entry.chapter}")
             section += self.html(
                 f'<div class="claim" id="claim-{entry.slug}" data-chapter="{entry.chapter}" '
@@ -104,6 +105,8 @@ def filters() -> str:
     entries = register().values()
     abouts = {"beyond": "beyond the sources", "erratum": "has an erratum"}
     abouts["false"] = "false as printed"
+    for word in dict.fromkeys(word for entry in entries for word in entry.verdicts):
+        abouts[word.replace(" ", "-")] = "reproduced " * (word == "with a qualification") + word
     found = {word for entry in entries for word in (entry.status, entry.evidence)}
     levels = {level: words for level, words in LEVELS.items() if level in found}
     return (

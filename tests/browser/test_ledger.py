@@ -83,3 +83,7 @@ def test_the_filter_keeps_its_choice_in_the_address(context, home):
         assert page.input_value(".ledger-filter [name=words]") == "no such word"
         page.fill(".ledger-filter [name=words]", "")
         assert page.locator("div.claim:visible").count() == slips
+        page.select_option(".ledger-filter [name=chapter]", "")
+        page.select_option(".ledger-filter [name=about]", "not-reproduced")
+        missed = sum("not reproduced" in entry.verdicts for entry in register().values())
+        assert page.locator("div.claim:visible").count() == missed > 0
