@@ -19,5 +19,5 @@ def test_the_demands_stand_in_place_of_what_was_measured():
     shown = re.findall(r'<span class="measured">(.*?)</span></li>', html)
     computed = '<span class="level same">computed:</span> '
     assert shown == [computed + s for s in ("error ≤ 1e-09", "at most, reaching 0.1", "exceeds")]
-    assert r"far from equality: terms in \([-1,1]\), as [4] allows" in html
+    assert r'terms in <span class="unbroken">\([-1,1]\),</span> as [4] allows' in html
     assert "2 rows hold, 1 must fail" in html
