@@ -1,4 +1,4 @@
-"""Ways through the book: what they name exists, and what a step needs has come before."""
+"""Reading paths: what they name exists, and what a step needs has come before."""
 
 import re
 

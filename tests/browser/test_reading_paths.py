@@ -1,0 +1,76 @@
+"""Reading paths lead from page to page, as long as they say, and skip what they say."""
+
+import re
+
+import pytest
+
+from booksite.learning_paths import duration, routes
+from browser import browse
+
+STEP = "book/ch2_shallow_linear/autoencoders.html"  # in the middle of two paths
+NEXT = ".prev-next-area .right-next"
+
+
+@pytest.mark.parametrize("route", routes(), ids=lambda route: route.name)
+def test_a_route_leads_through_its_pages_and_its_minutes_add_up(route, context, home):
+    with browse.visit(context, home, "book/index.html") as (page, _):
+        shown = page.locator("details.route", has_text=route.name).first
+        shown.locator("summary").click()
+        head = shown.locator("summary").inner_text().split(" · ")[1]
+        address = shown.locator("ol > li").first.locator("a").first.get_attribute("href")
+    whole, minutes = all(not step.read for step in route.steps), 0
+    assert address == f"{route.steps[0].page}.html{route.query}"
+    for k, step in enumerate(route.steps):
+        with browse.visit(context, home, f"book/{step.page}.html") as (page, _):
+            place = page.locator("p.page-route", has_text=f"{route.name}, step {k + 1} of")
+            assert place.count() == 1
+            if k + 1 < len(route.steps):
+                following = place.locator(".next a").get_attribute("href")
+                name = route.steps[k + 1].page.split("/")[-1]
+                assert following.endswith(f"{name}.html{route.query}")
+            said = re.search(r"(\d+) min to read", page.locator("article").inner_text())
+            minutes += int(said[1]) if said else float("nan")
+    if whole and minutes == minutes:  # each page is rounded to whole minutes
+        low, high = minutes - len(route.steps), minutes + len(route.steps)
+        assert head in {f"{duration(m)} to read" for m in range(low, high + 1)}
+
+
+def test_who_comes_by_a_path_is_led_along_it(context, home):
+    with browse.visit(context, home, "book/index.html") as (page, found):
+        path = page.locator("details.route", has_text="Two hours").first
+        path.locator("summary").click()
+        path.get_by_role("link", name="Tied autoencoders").click()
+        line = page.locator(".page-route:visible")
+        assert re.match(r"Two hours, step \d+ of", line.inner_text())
+        notes = page.locator(".path-skip:visible")
+        assert notes.all_inner_texts() == [
+            "Your path skips to Two-layer networks: a squared nuclear norm in disguise"
+        ]
+        assert notes.evaluate("(note) => note.nextElementSibling.matches('.skipped')")
+        link = line.locator("a", has_text="Dropout shares the load")
+        link.focus()
+        page.keyboard.press("Enter")
+        assert page.url.endswith("autoencoders.html?path=two-hours#dropout-shares-the-load")
+        assert page.locator(f"{NEXT} .prev-next-subtitle").text_content() == "next on your path"
+        page.locator(NEXT).click()
+        page.wait_for_url("**/two_layer.html?path=two-hours")
+        page.locator(".prev-next-area .left-prev").click()
+        page.wait_for_url("**/autoencoders.html?path=two-hours")
+        assert found == []
+
+
+def test_a_path_is_kept_until_one_leaves_it(context, home):
+    with browse.visit(context, home, f"{STEP}?path=two-hours") as (page, _):
+        page.goto(home + STEP)
+        page.locator(f"{NEXT}[href*='two_layer.html']").wait_for()
+        page.get_by_role("button", name="Leave this path").press("Enter")
+        page.locator(f"{NEXT}[href='equalizing.html']").wait_for()
+        assert not page.locator(".page-route").first.is_visible()
+
+
+@pytest.mark.parametrize("query", ["", "?path=i-teach", "?path=none"])
+def test_who_comes_by_none_of_its_paths_finds_the_page_as_it_is(context, home, query):
+    with browse.visit(context, home, STEP + query) as (page, _):
+        assert page.locator(NEXT).get_attribute("href") == "equalizing.html"
+        assert page.locator(".path-skip, .skipped").count() == 0
+        assert not page.locator(".page-route").first.is_visible()
