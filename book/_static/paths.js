@@ -45,6 +45,8 @@ document.addEventListener("DOMContentLoaded", () => {
     foot.querySelector(".prev-next-subtitle").append(" on your path");
     foot.querySelector(".prev-next-title").textContent = link.textContent;
   }
+  const end = document.querySelector(`.path-end > [data-path="${name}"]`);
+  if (end) end.parentElement.open = true;
   const reads = [...line.querySelectorAll("a[href^='#']")].filter((link) => link.hash);
   const sections = [...fold.parentElement.querySelectorAll(":scope > section")];
   if (reads.length) markSkipped(sections, reads, line.querySelector(".next a"));

@@ -5,6 +5,7 @@ as those of a page are (page_info). A page on a route says which step it is, and
 and next.
 """
 
+import re
 from functools import cache
 from html import escape
 from typing import NamedTuple
@@ -15,7 +16,7 @@ from docutils import nodes
 from runproofs.claims.registry import BOOK
 
 from .markup import add_directive, address, folded, link
-from .page_info import below_title, reading_time, words
+from .page_info import WORDS_A_MINUTE, below_title, reading_time, words
 
 QUOTES = str.maketrans(dict.fromkeys("‘’", "'") | {"`": ""})
 
@@ -36,6 +37,7 @@ class Route(NamedTuple):
     about: str
     given: tuple[str, ...]
     steps: tuple[Step, ...]
+    end: str
 
     @property
     def slug(self) -> str:
@@ -52,7 +54,8 @@ def routes() -> tuple[Route, ...]:
     """Those of the book."""
     return tuple(
         Route(way["name"], way["about"], tuple(way["given"]),
-              tuple(Step(step["page"], tuple(step.get("read", ()))) for step in way["steps"]))
+              tuple(Step(step["page"], tuple(step.get("read", ()))) for step in way["steps"]),
+              way["end"])
         for way in yaml.safe_load((BOOK / "learning_paths.yml").read_text("utf-8"))
     )  # fmt: skip
 
@@ -80,10 +83,10 @@ def length(env, step: Step) -> int:
 
 def duration(count: int) -> str:
     """
-    >>> duration(50), duration(118), duration(1000)
-    ('50 minutes', '2 hours', '17 hours')
+    >>> duration(118), duration(1000)
+    ('118 minutes', '17 hours')
     """
-    return f"{count} minutes" if count < 100 else f"{max(2, round(count / 60))} hours"
+    return f"{count} minutes" if count < 150 else f"{round(count / 60)} hours"
 
 
 # Where they are shown -----------------------------------------------------------------------------
@@ -98,6 +101,12 @@ def to_sections(page: str, step: Step, query: str = "") -> str:
     places = {"the opening": "", **{title: nodes.make_id(title) for title in step.read}}
     links = (link(address(page, step.document, at, query), title) for title, at in places.items())
     return ", ".join(links) if step.read else ""
+
+
+RATE = (
+    f"Counted at {WORDS_A_MINUTE} words a minute: the text, the cards as they open, and the proofs "
+    "that are not folded."
+)
 
 
 def write(app, page: str, _: str) -> str:
@@ -116,7 +125,7 @@ def write(app, page: str, _: str) -> str:
         minutes = duration(reading_time(sum(length(env, step) for step in route.steps)))
         about = f"<b>{escape(route.name)}</b> · {minutes} to read · {escape(route.about)}"
         html += folded("route", about, body)
-    return html
+    return f"{html}<p>{RATE}</p>"
 
 
 def place(env, page: str) -> str:
@@ -145,10 +154,28 @@ def place(env, page: str) -> str:
     return folded("page-routes", summary, "".join(lines.values()))
 
 
+def endings(env, page: str) -> str:
+    """What closes the routes that end on a page, folded."""
+    labels, html = env.get_domain("std").labels, ""
+
+    def to_label(match: re.Match) -> str:
+        *at, title = labels[match[1]]
+        return link(address(page, *at), title)
+
+    for route in routes():
+        if page == route.steps[-1].document:
+            text = re.sub(r"{(.+?)}", to_label, escape(route.end))
+            summary = f"The end of the path “{escape(route.name)}”"
+            html += folded("path-end", summary, f'<p data-path="{route.slug}">{text}</p>')
+    return html
+
+
 def show_place(app, doctree, page):
-    """Say under the title of a step, folded, where the reader is."""
+    """Say under the title of a step, folded, where the reader is; at its foot, what ends there."""
     if html := place(app.env, page):
         below_title(doctree, nodes.raw("", html, format="html"), after="page-head")
+    if html := endings(app.env, page):
+        next(doctree.findall(nodes.section)).append(nodes.raw("", html, format="html"))
 
 
 def note_routes(app, config):

@@ -35,6 +35,25 @@ def test_a_route_leads_through_its_pages_and_its_minutes_add_up(route, context, 
         assert head in {f"{duration(m)} to read" for m in range(low, high + 1)}
 
 
+def test_two_hours_are_two_hours(context, home):
+    with browse.visit(context, home, "book/index.html") as (page, _):
+        line = page.locator("details.route > summary").first.inner_text()
+    minutes = re.match(r"Two hours · (\d+) minutes to read", line)
+    assert 110 <= int(minutes[1]) <= 130
+
+
+@pytest.mark.parametrize("route", routes(), ids=lambda route: route.name)
+def test_a_path_ends_with_words_that_stand_open_for_who_came_by_it(route, context, home):
+    last = f"book/{route.steps[-1].page}.html"
+    with browse.visit(context, home, last + route.query) as (page, _):
+        end = page.locator(".path-end p:visible")
+        assert end.count() == 1
+        assert end.locator("a").count() >= 2
+    with browse.visit(context, home, last) as (page, _):
+        assert page.locator(".path-end p:visible").count() == 0
+        assert page.locator(".path-end > summary").first.is_visible()
+
+
 def test_who_comes_by_a_path_is_led_along_it(context, home):
     with browse.visit(context, home, "book/index.html") as (page, found):
         path = page.locator("details.route", has_text="Two hours").first
