@@ -93,3 +93,27 @@ def test_who_comes_by_none_of_its_paths_finds_the_page_as_it_is(context, home, q
         assert page.locator(NEXT).get_attribute("href") == "equalizing.html"
         assert page.locator(".path-skip, .skipped").count() == 0
         assert not page.locator(".page-route").first.is_visible()
+
+
+def test_what_has_been_read_is_ticked_and_can_be_taken_back(context, home):
+    with browse.visit(context, home, STEP) as (page, found):
+        button = page.get_by_role("button", name="I have read this page")
+        assert button.get_attribute("aria-pressed") == "false"
+        button.press("Enter")
+        assert button.get_attribute("aria-pressed") == "true"
+        assert page.locator(".bd-sidebar-primary a.read").inner_text().startswith("Tied")
+        context.grant_permissions(["clipboard-read", "clipboard-write"])
+        page.get_by_role("button", name="Copy the list").click()
+        page.get_by_role("button", name="Copied").wait_for()
+        copied = page.evaluate("navigator.clipboard.readText()")
+        assert copied == STEP.removesuffix(".html")
+        page.goto(f"{home}book/index.html")
+        shown = page.locator("details.route > summary[data-read$='read']")
+        names = [line.split(" · ")[0] for line in shown.all_inner_texts()]
+        assert names == ["Two hours", "Two weeks"]
+        assert page.locator("details.route a.read").count() == 2
+        page.goto(home + STEP)
+        button.click()
+        assert button.get_attribute("aria-pressed") == "false"
+        assert page.locator("a.read").count() == 0
+        assert found == []
