@@ -53,7 +53,7 @@ class Course(SphinxDirective):
             std.note_hyperlink_target(
                 f"course:{one.name}", self.env.docname, anchor(one), one.title
             )
-        offered = later(writer="course-zip", argument="", classes=["site-only"])
+        offered = later(writer="course-zip", argument="", classes=["site-only", "screen-only"])
         return [later(writer="course", argument=""), offered]
 
 
@@ -139,7 +139,7 @@ class Assignment(SphinxDirective):
 
 def setup(app):
     WRITERS.update({"course": write, "course-zip": offer})
-    add_directive(app, "slides", slides, kind=["site-only"])
+    add_directive(app, "slides", slides, kind=["site-only", "screen-only"])
     app.connect("html-page-context", bring_script)
     app.connect("build-finished", pack)
     app.add_directive("assignment-table", Course)
