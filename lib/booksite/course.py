@@ -74,6 +74,20 @@ def write(app, page: str, _: str) -> str:
 
 
 def offer(app, page: str, _: str) -> str:
+    """A link to the notebooks of all assignments, which are packed for the site."""
+    path = Path(app.outdir, ZIP)
+    path.parent.mkdir(exist_ok=True)
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for one in tools(app.env, "course").assignments():
+            source = tools(app.env, "sources").read(one.name)
+            cells = [
+                {"code": new_code_cell, "markdown": new_markdown_cell}[kind](text)
+                for kind, text in tools(app.env, "student_view").cells(source)
+                if not text.startswith("grader.check(")
+            ]
+            kernel = {"kernelspec": source.notebook.metadata["kernelspec"]}
+            notebook = new_notebook(cells=cells, metadata=kernel)
+            archive.writestr(f"{one.name}.ipynb", nbformat.writes(notebook))
     what = "All notebooks, without their checks (.zip)"
     return f"<p>{link(relative_uri(f'{page}.html', ZIP), what)}</p>"
 
@@ -86,23 +100,6 @@ def slides(app, page: str, argument: str) -> str:
         link(address(page, document, query="?slides"), title) for document, _, title in pages
     )
     return f"<p>As slides, turned with the arrow keys: {links}.</p>"
-
-
-def pack(app, error):
-    """The notebooks of all assignments, as one file on the site."""
-    if error or app.builder.name != "html" or not Path(app.srcdir, "coursework").exists():
-        return
-    with zipfile.ZipFile(Path(app.outdir, ZIP), "w", zipfile.ZIP_DEFLATED) as archive:
-        for one in tools(app.env, "course").assignments():
-            source = tools(app.env, "sources").read(one.name)
-            cells = [
-                {"code": new_code_cell, "markdown": new_markdown_cell}[kind](text)
-                for kind, text in tools(app.env, "student_view").cells(source)
-                if not text.startswith("grader.check(")
-            ]
-            kernel = {"kernelspec": source.notebook.metadata["kernelspec"]}
-            notebook = new_notebook(cells=cells, metadata=kernel)
-            archive.writestr(f"{one.name}.ipynb", nbformat.writes(notebook))
 
 
 def bring_script(app, pagename, templatename, context, doctree):
@@ -141,6 +138,5 @@ def setup(app):
     WRITERS.update({"course": write, "course-zip": offer})
     add_directive(app, "slides", slides, kind=["site-only", "screen-only"])
     app.connect("html-page-context", bring_script)
-    app.connect("build-finished", pack)
     app.add_directive("assignment-table", Course)
     app.add_directive("assignment", Assignment)
