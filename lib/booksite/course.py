@@ -1,27 +1,34 @@
 """The directives `assignment-table` and `assignment`: what coursework/ has, for all to see.
 
-`{assignment-table}` has a line for each assignment, with a label, `course:NAME`. `{assignment}
-NAME`, on the page book/course/NAME, shows what a student opens, without the checks: otter-grader,
-which makes the notebook, is not needed to build the book.
+`{assignment-table}` has a line for each assignment, with a label, `course:NAME`, and offers all
+notebooks as a zip. `{assignment} NAME`, on the page book/course/NAME, shows what a student opens.
+Both without the checks: otter-grader, which makes these, is not needed to build the book. `{slides}
+LABEL,LABEL` links to pages as slides (slides.js); course.js makes calendars of tables of weeks.
 """
 
 import sys
+import zipfile
 from functools import partial
 from importlib import import_module
+from pathlib import Path
 
+import nbformat
 from docutils import nodes
 from docutils.statemachine import StringList
 from markupsafe import Markup
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
+from sphinx.util.osutil import relative_uri
 
-from .markup import WRITERS, address, later, link, render
+from .markup import WRITERS, add_directive, address, later, link, render
 
 ABOUT = (
     "What a student opens: dots stand for an answer, and a cell `grader.check` says at once if "
     "it is one. The zip, with the checks and the library, is made from a clone of the book: "
     "{ref}`sec:hand-out`."
 )
+ZIP = "_static/assignments.zip"
 logger = logging.getLogger(__name__)
 
 
@@ -46,7 +53,8 @@ class Course(SphinxDirective):
             std.note_hyperlink_target(
                 f"course:{one.name}", self.env.docname, anchor(one), one.title
             )
-        return [later(writer="course", argument="")]
+        offered = later(writer="course-zip", argument="", classes=["site-only", "screen-only"])
+        return [later(writer="course", argument=""), offered]
 
 
 def write(app, page: str, _: str) -> str:
@@ -63,6 +71,40 @@ def write(app, page: str, _: str) -> str:
         "course.html", assignments=tools(app.env, "course").assignments(),
         address=partial(address, page), anchor=anchor, links=links,
     )  # fmt: skip
+
+
+def offer(app, page: str, _: str) -> str:
+    """A link to the notebooks of all assignments, which are packed for the site."""
+    path = Path(app.outdir, ZIP)
+    path.parent.mkdir(exist_ok=True)
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for one in tools(app.env, "course").assignments():
+            source = tools(app.env, "sources").read(one.name)
+            cells = [
+                {"code": new_code_cell, "markdown": new_markdown_cell}[kind](text)
+                for kind, text in tools(app.env, "student_view").cells(source)
+                if not text.startswith("grader.check(")
+            ]
+            kernel = {"kernelspec": source.notebook.metadata["kernelspec"]}
+            notebook = new_notebook(cells=cells, metadata=kernel)
+            archive.writestr(f"{one.name}.ipynb", nbformat.writes(notebook))
+    what = "All notebooks, without their checks (.zip)"
+    return f"<p>{link(relative_uri(f'{page}.html', ZIP), what)}</p>"
+
+
+def slides(app, page: str, argument: str) -> str:
+    """Links to the pages of these labels, a screen at a time."""
+    labels = app.env.get_domain("std").labels
+    pages = (labels[label] for label in argument.split(","))
+    links = "; ".join(
+        link(address(page, document, query="?slides"), title) for document, _, title in pages
+    )
+    return f"<p>As slides, turned with the arrow keys: {links}.</p>"
+
+
+def bring_script(app, pagename, templatename, context, doctree):
+    if 'class="course table"' in context.get("body", ""):
+        app.add_js_file("course.js", loading_method="defer")
 
 
 def anchor(one) -> str:
@@ -93,6 +135,8 @@ class Assignment(SphinxDirective):
 
 
 def setup(app):
-    WRITERS["course"] = write
+    WRITERS.update({"course": write, "course-zip": offer})
+    add_directive(app, "slides", slides, kind=["site-only", "screen-only"])
+    app.connect("html-page-context", bring_script)
     app.add_directive("assignment-table", Course)
     app.add_directive("assignment", Assignment)

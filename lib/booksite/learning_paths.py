@@ -1,10 +1,11 @@
-"""Ways through the book (book/learning_paths.yml): on the first page, and on each step.
+"""Reading paths (book/learning_paths.yml): on the first page, and on each step.
 
 The directive `learning-paths` lists them, each with the minutes of its steps, which are counted
 as those of a page are (page_info). A page on a route says which step it is, and what comes before
 and next.
 """
 
+import re
 from functools import cache
 from html import escape
 from typing import NamedTuple
@@ -15,7 +16,7 @@ from docutils import nodes
 from runproofs.claims.registry import BOOK
 
 from .markup import add_directive, address, folded, link
-from .page_info import below_title, reading_time, words
+from .page_info import WORDS_A_MINUTE, below_title, reading_time, words
 
 QUOTES = str.maketrans(dict.fromkeys("‘’", "'") | {"`": ""})
 
@@ -36,6 +37,16 @@ class Route(NamedTuple):
     about: str
     given: tuple[str, ...]
     steps: tuple[Step, ...]
+    end: str
+
+    @property
+    def slug(self) -> str:
+        return nodes.make_id(self.name)
+
+    @property
+    def query(self) -> str:
+        """By which a link of the route tells the next page how its reader came."""
+        return f"?path={self.slug}"
 
 
 @cache
@@ -43,7 +54,8 @@ def routes() -> tuple[Route, ...]:
     """Those of the book."""
     return tuple(
         Route(way["name"], way["about"], tuple(way["given"]),
-              tuple(Step(step["page"], tuple(step.get("read", ()))) for step in way["steps"]))
+              tuple(Step(step["page"], tuple(step.get("read", ()))) for step in way["steps"]),
+              way["end"])
         for way in yaml.safe_load((BOOK / "learning_paths.yml").read_text("utf-8"))
     )  # fmt: skip
 
@@ -71,31 +83,40 @@ def length(env, step: Step) -> int:
 
 def duration(count: int) -> str:
     """
-    >>> duration(50), duration(118), duration(1000)
-    ('50 minutes', '2 hours', '17 hours')
+    >>> duration(118), duration(1000)
+    ('118 minutes', '17 hours')
     """
-    return f"{count} minutes" if count < 100 else f"{max(2, round(count / 60))} hours"
+    return f"{count} minutes" if count < 150 else f"{round(count / 60)} hours"
 
 
 # Where they are shown -----------------------------------------------------------------------------
 
 
-def to(env, page: str, document: str) -> str:
-    return link(address(page, document), env.titles[document].astext())
+def to(env, page: str, document: str, query: str = "") -> str:
+    return link(address(page, document, query=query), env.titles[document].astext())
 
 
-def to_sections(page: str, step: Step) -> str:
+def to_sections(page: str, step: Step, query: str = "") -> str:
     """Links to what is read of a page; "" if that is all of it."""
     places = {"the opening": "", **{title: nodes.make_id(title) for title in step.read}}
-    links = (link(address(page, step.document, at), title) for title, at in places.items())
+    links = (link(address(page, step.document, at, query), title) for title, at in places.items())
     return ", ".join(links) if step.read else ""
+
+
+RATE = (
+    f"Counted at {WORDS_A_MINUTE} words a minute: the text, the cards as they open, and the proofs "
+    "that are not folded."
+)
 
 
 def write(app, page: str, _: str) -> str:
     """All routes: their names and their minutes, their steps folded."""
     env, html, labels = app.env, "", app.env.get_domain("std").labels
     for route in routes():
-        lines = [(to(env, page, step.document), to_sections(page, step)) for step in route.steps]
+        lines = [
+            (to(env, page, step.document, route.query), to_sections(page, step, route.query))
+            for step in route.steps
+        ]
         body = "".join(f"<li>{': '.join(filter(None, line))}</li>" for line in lines)
         body = f"<ol>{body}</ol>"
         if route.given:
@@ -104,11 +125,14 @@ def write(app, page: str, _: str) -> str:
         minutes = duration(reading_time(sum(length(env, step) for step in route.steps)))
         about = f"<b>{escape(route.name)}</b> · {minutes} to read · {escape(route.about)}"
         html += folded("route", about, body)
-    return html
+    return f"{html}<p>{RATE}</p>"
 
 
-def show_place(app, doctree, page):
-    """Say under the title of a step, folded, where the reader is."""
+def place(env, page: str) -> str:
+    """For each route on which a page lies: which step it is, what is read, where it goes on.
+
+    paths.js unfolds the line of a reader's path, and reads what it needs there.
+    """
     lines = {}
     for route in routes():
         pages = [step.document for step in route.steps]
@@ -117,14 +141,41 @@ def show_place(app, doctree, page):
             read = to_sections(page, route.steps[k])
             line = f"{escape(route.name)}, step {k + 1} of {len(pages)}"
             line += f": read here {read}" * bool(read)
-            line += f" · before {to(app.env, page, pages[k - 1])}" if k else ""
-            line += f" · next {to(app.env, page, pages[k + 1])}" if pages[k + 1 :] else ""
-            lines[route.name] = f'<p class="page-route">{line}</p>'
-    if lines:
-        ways = "a way" if len(lines) == 1 else f"{len(lines)} ways"
-        summary = escape(f"On {ways} through the book: {', '.join(lines)}")
-        html = folded("page-routes", summary, "".join(lines.values()))
+            for name, near in (("before", pages[:k][-1:]), ("next", pages[k + 1 :][:1])):
+                for other in near:
+                    there = to(env, page, other, route.query)
+                    line += f' · {name} <span class="{name}">{there}</span>'
+            lines[route] = f'<p class="page-route" data-path="{route.slug}">{line}</p>'
+    if not lines:
+        return ""
+    paths = "a path" if len(lines) == 1 else f"{len(lines)} paths"
+    names = ", ".join(route.name for route in lines)
+    summary = escape(f"On {paths} through the book: {names}")
+    return folded("page-routes", summary, "".join(lines.values()))
+
+
+def endings(env, page: str) -> str:
+    """What closes the routes that end on a page, folded."""
+    labels, html = env.get_domain("std").labels, ""
+
+    def to_label(match: re.Match) -> str:
+        *at, title = labels[match[1]]
+        return link(address(page, *at), title)
+
+    for route in routes():
+        if page == route.steps[-1].document:
+            text = re.sub(r"{(.+?)}", to_label, escape(route.end))
+            summary = f"The end of the path “{escape(route.name)}”"
+            html += folded("path-end", summary, f'<p data-path="{route.slug}">{text}</p>')
+    return html
+
+
+def show_place(app, doctree, page):
+    """Say under the title of a step, folded, where the reader is; at its foot, what ends there."""
+    if html := place(app.env, page):
         below_title(doctree, nodes.raw("", html, format="html"), after="page-head")
+    if html := endings(app.env, page):
+        next(doctree.findall(nodes.section)).append(nodes.raw("", html, format="html"))
 
 
 def note_routes(app, config):

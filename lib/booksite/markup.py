@@ -37,9 +37,9 @@ def site() -> dict:
     return yaml.safe_load((BOOK / "site.yaml").read_text("utf-8"))
 
 
-def address(page: str, other: str, place: str = "") -> str:
+def address(page: str, other: str, place: str = "", query: str = "") -> str:
     """The address by which a page links to another, or to a place on it."""
-    return relative_uri(f"{page}.html", f"{other}.html") + (place and f"#{place}") or "#"
+    return relative_uri(f"{page}.html", f"{other}.html") + query + (place and f"#{place}") or "#"
 
 
 def link(href: str, text: str) -> str:

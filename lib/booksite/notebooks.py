@@ -8,7 +8,7 @@ lead from one to the other. Code that the page folds is folded (in JupyterLab an
 import subprocess
 import sys
 from pathlib import Path
-from urllib.parse import urldefrag, urljoin, urlsplit
+from urllib.parse import urljoin, urlsplit
 
 import nbformat
 from docutils import nodes
@@ -81,7 +81,7 @@ def inside(href: str) -> str | None:
     """For `make lab`: from notebook to notebook; Jupyter knows no places inside of them."""
     if urlsplit(href).scheme:
         return href
-    return urldefrag(href).url.replace(".html", ".ipynb") or None
+    return urlsplit(href).path.replace(".html", ".ipynb") or None
 
 
 def online(app, docname: str) -> Link:

@@ -1,4 +1,4 @@
-"""Ways through the book: what they name exists, and what a step needs has come before."""
+"""Reading paths: what they name exists, and what a step needs has come before."""
 
 import re
 
@@ -45,6 +45,23 @@ def test_pages_and_sections_exist(route):
         text = (BOOK / f"{step.page}.md").read_text("utf-8")
         titles = re.findall(r"^#+ (.+)$", text, re.M)
         assert set(step.read) <= set(titles), step.page
+
+
+@pytest.mark.parametrize("route", ROUTES.values(), ids=ROUTES)
+def test_labels_of_its_end_exist_and_it_does_not_end_in_a_table_of_counts(route):
+    written = "\n".join(path.read_text("utf-8") for path in BOOK.rglob("*.md"))
+    for label in re.findall(r"{(.+?)}", route.end):
+        assert f"\n({label})=\n" in f"\n{written}"
+    assert route.steps[-1].page != "back/scoreboard"
+
+
+def test_two_hours_end_on_theorem_16():
+    *_, last = ROUTES["Two hours"].steps
+    text = (BOOK / f"{last.page}.md").read_text("utf-8")
+    section = re.findall(r"^## (.+)$", text[: text.index(":label: a3-theorem-16\n")], re.M)[-1]
+    assert section == "From the surrogate to the robust error"
+    assert section in last.read
+    assert set(last.read[-1:]) == {"Recap"}
 
 
 @pytest.mark.parametrize("directive", ["dependency-graph", "results-table"])

@@ -5,6 +5,13 @@ from docutils import nodes
 
 from booksite import page_info
 
+CARD = (
+    r'<div class="claim-card"><p>A title</p><ul><li><span>✓</span> of \(a + b\)</li></ul>'
+    '<details class="more"><summary>more</summary><ul><li>row</li></ul></details>'
+    "<p>must fail</p><ul><li>low</li></ul>"
+    "<details><summary>Break it</summary><details>a</details><details>b</details></details></div>"
+)
+
 
 @pytest.mark.parametrize(
     ("node", "count"),
@@ -15,8 +22,8 @@ from booksite import page_info
         (nodes.literal_block("", "a b"), 0),
         (nodes.raw("", "a b"), 0),
         (nodes.comment("", "a b"), 0),
-        (nodes.container("", nodes.Text("a b"), nb_element="cell_code"), 0),
-        (nodes.container("", nodes.Text("a b"), nb_element="other"), 2),
+        (nodes.container("", nodes.literal_block("", "a b"), nodes.caption("", "c d")), 2),
+        (nodes.raw("", CARD), 7),
         (nodes.container("", nodes.Text("a b"), classes=["dropdown"]), 0),
         (nodes.container("", nodes.Text("a b"), design_component="dropdown"), 0),
         (nodes.section("", nodes.paragraph("", "a b"), nodes.paragraph("", "c")), 3),

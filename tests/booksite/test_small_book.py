@@ -7,6 +7,7 @@ meant; `pytest tests/booksite/test_small_book.py --regen-all` writes down what i
 
 import json
 import re
+import zipfile
 
 import pytest
 
@@ -116,6 +117,18 @@ def test_the_next_build_runs_the_page_again_that_failed_and_no_other(book, folde
     told = (folder / "html.log").read_text("utf-8")
     assert "Running 1 page, " in told
     assert "[1/1] Coins, and what they cost, " in told
+
+
+def test_the_notebooks_of_the_course_are_offered_without_answers_and_checks(book, folder):
+    with zipfile.ZipFile(folder / "_build" / "html" / "_static" / "assignments.zip") as archive:
+        assert archive.namelist() == ["coins.ipynb"]
+        cells = json.loads(archive.read("coins.ipynb"))["cells"]
+    source = (folder / "coursework" / "coins" / "coins.md").read_text("utf-8")
+    assert "p = 1 - q" in source
+    text = "\n".join("".join(cell["source"]) for cell in cells)
+    assert "def price(q):\n    ..." in text
+    assert not re.search(r"grader|SOLUTION|p = 1 - q", text)
+    assert 'href="../../_static/assignments.zip"' in book["book/course/index.html"]
 
 
 def test_it_reads_as_it_did(book, file_regression, subtests):

@@ -61,6 +61,11 @@ def test_nothing_serious(context, home, name):
     assert complaints(context, home, name) == []
 
 
+@pytest.mark.parametrize("query", ["?path=two-hours", "?slides=2"])
+def test_nothing_serious_on_a_path_or_as_slides(context, home, query):
+    assert complaints(context, home, f"book/ch2_shallow_linear/index.html{query}") == []
+
+
 @pytest.mark.parametrize(
     ("body", "rule"),
     [

@@ -33,7 +33,7 @@ def test_the_first_screen_has_a_picture_and_on_a_desktop_a_card(context, home, s
 @pytest.mark.parametrize(
     ("door", "title"),
     [
-        ("Read", "Ways through"),
+        ("Read", "Reading paths"),
         ("Run", "Run it"),
         ("Teach", "Teach with this book"),
     ],

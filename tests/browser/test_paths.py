@@ -73,9 +73,3 @@ def test_a_page_to_run_within_three_clicks(context, home, size):
         with page.expect_download() as got:
             assert walk(page, ["Run", "Download this page", "Notebook (.ipynb)"]) <= MOST
         assert got.value.suggested_filename == "index.ipynb"
-
-
-def test_the_first_way_takes_as_long_as_it_is_named(context, home):
-    with browse.visit(context, home, FIRST) as (page, _):
-        line = page.locator("details.route > summary").first.inner_text()
-    assert line.startswith("Two hours · 2 hours to read")

@@ -1,10 +1,7 @@
-"""What a text names is a link with a preview; the ways through the book lead from page to page."""
+"""What a text names is a link with a preview."""
 
 import re
 
-import pytest
-
-from booksite.learning_paths import duration, routes
 from browser import browse
 
 PAGE = "book/ch6_adversarial/training_converges.html"
@@ -73,27 +70,3 @@ def test_most_of_what_is_named_on_a_page_is_a_link(home, context):
         counts["plain"] += sum(len(named.findall(plain)) for _, plain in texts)
     assert counts["linked"] > 20
     assert counts["plain"] < 0.5 * counts["linked"], counts
-
-
-@pytest.mark.parametrize("route", routes(), ids=lambda route: route.name)
-def test_a_route_leads_through_its_pages_and_its_minutes_add_up(route, context, home):
-    with browse.visit(context, home, "book/index.html") as (page, _):
-        shown = page.locator("details.route", has_text=route.name).first
-        shown.locator("summary").click()
-        head = shown.locator("summary").inner_text().split(" · ")[1]
-        address = shown.locator("ol > li").first.locator("a").first.get_attribute("href")
-    whole, minutes = all(not step.read for step in route.steps), 0
-    assert address == f"{route.steps[0].page}.html"
-    for k, step in enumerate(route.steps):
-        with browse.visit(context, home, f"book/{step.page}.html") as (page, _):
-            place = page.locator("p.page-route", has_text=f"{route.name}, step {k + 1} of")
-            assert place.count() == 1
-            if k + 1 < len(route.steps):
-                following = place.locator("a").last.get_attribute("href")
-                name = route.steps[k + 1].page.split("/")[-1]
-                assert following.partition("#")[0].endswith(f"{name}.html")
-            said = re.search(r"(\d+) min to read", page.locator("article").inner_text())
-            minutes += int(said[1]) if said else float("nan")
-    if whole and minutes == minutes:  # each page is rounded to whole minutes
-        low, high = minutes - len(route.steps), minutes + len(route.steps)
-        assert head in {f"{duration(m)} to read" for m in range(low, high + 1)}
