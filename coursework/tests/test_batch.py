@@ -164,7 +164,7 @@ def test_the_last_table_is_kept_and_feedback_is_of_this_batch(tmp_path, folder, 
     run()
     assert (tmp_path / "out" / "marks.csv.bak").read_bytes() == before
     assert sorted(os.listdir(tmp_path / "out")) == [
-        *("alike.csv", "by_hand", "canvas.csv", "feedback", "gradescope.zip"),
+        *("alike", "alike.csv", "by_hand", "canvas.csv", "feedback", "gradescope.zip"),
         *("marks.csv", "marks.csv.bak", "moodle.csv"),
     ]
     assert sorted(os.listdir(tmp_path / "out" / "feedback")) == ["ada.html", "ben.html"]

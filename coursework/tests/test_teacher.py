@@ -4,12 +4,14 @@ import base64
 import csv
 import html
 import json
+import re
 import subprocess
 import sys
 import zipfile
 
 import nbformat
 import pytest
+import yaml
 
 from coursework.tools import alike, assign, by_hand, exports, sources
 from coursework.tools.grader import Mark, Result
@@ -167,18 +169,56 @@ def test_an_answer_is_seen_wherever_it_stands(source):
     assert "Figure&gt;" not in figure
 
 
-def test_cells_that_are_alike_are_counted():
-    given = "def f(a, b):\n    return sum(x * a for x in range(b)) + sum(range(a)) - len([a, b, 1])"
-    mine = "def rate(p, n):\n    'Why.'\n    q = 1 - p\n    return [q**k * p**n for k in range(n)]"
-    same = "def rate(a, b):\n    c = 1 - a  # so\n    return [c**j * a**b for j in range(b)]"
-    other = mine.replace("1 - p", "1 + p")
-    everything = [
-        Handed("ada", "ada", cells(given, mine, "x = 1")),
-        Handed("ben", "ben", cells(given, same, "x = 1")),
-        Handed("cleo", "cleo", cells(given, other, "def (", "+".join("1" * 5000))),
-        Handed("dora", "dora", b"no notebook"),
-        Handed("emil"),
+def codes(name):
+    """The solutions of an assignment."""
+    return [question.code() for question in sources.read(name).questions]
+
+
+def copied(name, number, size):
+    """A class in which so many hand in one notebook, and the others one of their own."""
+    others = [
+        cells(*(f"def own{k}():\n    return [{k}, {j}] * {k} + [{j} ** {k}]" for j in range(9)))
+        for k in range(size - number)
     ]
-    assert alike.pairs(everything, cells(given)) == [("ada", "ben", 1, 1)]
-    crowd = [Handed(f"student {k}", "", cells(given, mine)) for k in range(5)]
-    assert alike.pairs(crowd, cells(given)) == []
+    notebooks = [cells(*codes(name))] * number + others
+    return [Handed(f"student {k}", "", content) for k, content in enumerate(notebooks)]
+
+
+@pytest.mark.parametrize("size", [12, 60])
+@pytest.mark.parametrize("number", [2, 7])
+def test_copies_are_seen_however_many_there_are(number, size):
+    found = alike.pairs(copied("dropout_is_a_regularizer", number, size), cells())
+    assert len(found) == number * (number - 1) // 2
+    assert {share for *_, share in found} == {1}
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda code: re.sub(r"\b(U|V|C|total|theta|lam|r)\b", r"my_\1", code),
+        lambda code: f"{code}\nNone",
+        lambda code: code.replace("\n    ", "\n    print(1)\n    ", 1),
+        lambda code: f"# mine\n{code}",
+    ],
+)
+def test_a_copy_that_was_changed_and_moved_is_seen(change):
+    original = codes("dropout_is_a_regularizer")
+    other = [change(code) for code in reversed(original)]
+    everything = [Handed("ada", "", cells(*original)), Handed("ben", "", cells(*other))]
+    ((*_, share),) = alike.pairs(everything, cells())
+    assert share > 0.8
+    page = alike.side_by_side(*(handed.content for handed in everything))
+    assert "dropout_loss" in page
+
+
+@pytest.mark.parametrize("name", sources.names())
+def test_honest_answers_and_what_was_given_are_no_copies(name):
+    honest = yaml.safe_load((sources.COURSEWORK / name / "honest.yml").read_text("utf-8"))
+    asked = [question for question in sources.read(name).questions if question.name in honest]
+    key = cells(*(question.code() for question in asked))
+    other = cells(*(honest[question.name] for question in asked))
+    everything = [Handed("ada", "", key), Handed("ben", "", other), Handed("dora", "", b"none")]
+    assert alike.pairs(everything, cells()) == []
+    same = [Handed("ada", "", key), Handed("ben", "", key)]
+    assert len(alike.pairs(same, cells())) == 1
+    assert alike.pairs(same, key) == []

@@ -1,67 +1,84 @@
-"""Pairs of students whose cells are alike: a hint where to look, and no verdict.
+"""Pairs of students whose notebooks are alike: a hint where to look, and no verdict.
 
-Cells are compared as syntax trees, without comments, docstrings and the names of variables. What
-every student was given does not count, nor what is short, nor what many have written.
+A cell becomes the sequence of the nodes of its syntax tree, without comments, docstrings, layout
+and names of variables. The sets of pieces of these sequences are compared, so moved cells, renamed
+variables and added lines change little, and copies are seen however many there are. The code that
+every student was given does not count.
 """
 
 import ast
 import contextlib
-from collections import defaultdict
+import difflib
 from itertools import combinations
 
+from coursework.tools import table
 from coursework.tools.submission import Unanswered, code_cells
 
-SHORTEST = 25  # nodes of a syntax tree: about two lines
-COMMON = 0.1  # of all students; what more of them have says nothing
+PIECE = 12  # nodes in a row: less is what everybody writes
+SHORTEST = 25  # pieces of a notebook: about three lines
+SHOWN = 50  # pairs
+LIKE = 0.6  # of the pieces of the shorter one; the key and the honest answers share at most 0.4
+
+
+def write(everything, given, folder):
+    """Write `alike.csv` and, of the first SHOWN pairs, the pages of `alike`, into the folder."""
+    found = pairs(everything, given)
+    table.write(folder / "alike.csv", [("student", "student", "share of the shorter"), *found])
+    content = {handed.student: handed.content for handed in everything}
+    (folder / "alike").mkdir()
+    for k, (one, other, _) in enumerate(found[:SHOWN], 1):
+        page = side_by_side(content[one], content[other])
+        (folder / "alike" / f"{k}.html").write_text(page, "utf-8", errors="replace")
 
 
 def pairs(everything, given):
-    """Rows (student, student, number of cells alike, cells of the first), the most first.
+    """Rows (student, student, share of the pieces of the shorter one that both have), most first.
 
     `given` is the notebook that students got, as bytes.
     """
-    handed = set(_cells(given))
-    written = {h.student: set(_cells(h.content or b"")) - handed for h in everything}
-    owners = defaultdict(list)
-    for student, cells in written.items():
-        for cell in cells:
-            owners[cell].append(student)
-    most = max(3, COMMON * len(written))
-    alike = defaultdict(int)
-    for students in owners.values():
-        if len(students) <= most:
-            for pair in combinations(sorted(students), 2):
-                alike[pair] += 1
-    found = [(*pair, times, len(written[pair[0]])) for pair, times in alike.items()]
+    handed = pieces(given)
+    written = {h.student: pieces(h.content or b"") - handed for h in everything}
+    written = {student: own for student, own in written.items() if len(own) >= SHORTEST}
+    found = []
+    for one, other in combinations(sorted(written), 2):
+        shorter = min(len(written[one]), len(written[other]))
+        share = len(written[one] & written[other]) / shorter
+        if share >= LIKE:
+            found.append((one, other, round(share, 2)))
     return sorted(found, key=lambda row: (-row[2], row))
 
 
-def _cells(content):
-    """The normal forms of the code cells of a notebook, as far as it is one and they parse."""
-    try:
-        sources = code_cells(content)
-    except Unanswered:
-        return
-    for source in sources:
+def pieces(content):
+    """The runs of PIECE nodes in the code cells of a notebook; none where there is no code."""
+    found = set()
+    for source in _sources(content):
         with contextlib.suppress(SyntaxError, ValueError, RecursionError, MemoryError):
-            tree = ast.parse(source)
-            if sum(1 for _ in ast.walk(tree)) >= SHORTEST:
-                yield normal(tree)
+            nodes = [word for statement in ast.parse(source).body for word in _words(statement)]
+            found |= {tuple(nodes[k : k + PIECE]) for k in range(len(nodes) - PIECE + 1)}
+    return found
 
 
-def normal(tree):
-    """A syntax tree as text, the same for all who only changed names, comments and docstrings."""
-    names = {}
-    for node in ast.walk(tree):
-        if isinstance(node, ast.arg):
-            names.setdefault(node.arg, f"name{len(names)}")
-        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            names.setdefault(node.id, f"name{len(names)}")
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Name):
-            node.id = names.get(node.id, node.id)
-        elif isinstance(node, ast.arg):
-            node.arg, node.annotation = names[node.arg], None
-        elif isinstance(node, ast.FunctionDef) and ast.get_docstring(node):
-            node.body = node.body[1:]
-    return ast.dump(tree)
+def _sources(content):
+    try:
+        return code_cells(content)
+    except Unanswered:
+        return []
+
+
+def _words(node):
+    """The nodes of a syntax tree from left to right: kinds, constants, names of attributes."""
+    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+        return  # a docstring, or a value that goes nowhere
+    own = getattr(
+        node, "attr", getattr(node, "value", "") if isinstance(node, ast.Constant) else ""
+    )
+    yield type(node).__name__, repr(own)
+    for child in ast.iter_child_nodes(node):
+        if not isinstance(child, ast.expr_context):
+            yield from _words(child)
+
+
+def side_by_side(one, other):
+    """A page with the code of two notebooks, line beside line; it escapes what they say."""
+    sides = ["\n\n".join(_sources(content)).splitlines() for content in (one, other)]
+    return difflib.HtmlDiff(wrapcolumn=72).make_file(*sides)
