@@ -121,26 +121,39 @@ def joined(handed, result, by_hand, solution):
 
 
 def write_pages(pages, folder):
-    """Pairs (name, HTML) as the pages of a folder that holds nothing else."""
-    new, old = folder.with_name(f"{folder.name}.new"), folder.with_name(f"{folder.name}.old")
-    for path in (new, old):
-        shutil.rmtree(path, ignore_errors=True)
-    new.mkdir(parents=True)
+    """Pairs (name, HTML) as the pages of a new folder."""
+    folder.mkdir(parents=True)
     for name, html in pages:
-        (new / f"{file_name(name)}.html").write_text(html, encoding="utf-8")
-    if folder.exists():
-        folder.rename(old)
-    new.rename(folder)
-    shutil.rmtree(old, ignore_errors=True)
+        path = folder / f"{file_name(name)}.html"
+        if path.exists():  # of a/b and of a-b
+            path = folder / f"{file_name(name)}-{fingerprint(name.encode())}.html"
+        path.write_text(html, encoding="utf-8", errors="replace")
+
+
+def swap(new, out):
+    """Put all that lies in the folder `new` in the place of what has the same name in `out`."""
+    for path in sorted(new.iterdir()):
+        if (out / path.name).is_dir():
+            shutil.rmtree(out / path.name)
+        os.replace(path, out / path.name)
+    new.rmdir()
+
+
+@contextlib.contextmanager
+def named(student):
+    """Errors in what is done for one student name the student."""
+    try:
+        yield
+    except Exception as error:
+        raise MachineError(f"{student}: {type(error).__name__}: {error}") from error
 
 
 def feedback(graded, source, due):
     """A page for each student: pairs (name, HTML)."""
     page = jinja2.Environment(autoescape=True).from_string(PAGE.read_text())
     for handed, result, by_hand in graded:
-        yield (
-            handed.student,
-            page.render(
+        with named(handed.student):
+            html = page.render(
                 student=handed.name or handed.student,
                 title=source.title(),
                 result=result,
@@ -150,8 +163,8 @@ def feedback(graded, source, due):
                 total=by_hand.total(handed, source, result),
                 possible=sum(question.points for question in source.questions),
                 late=handed.hours_late(due),
-            ),
-        )
+            )
+        yield handed.student, html
 
 
 def file_name(student):
@@ -191,18 +204,27 @@ def grade(folder, name, out, limits, due=None):
     if sandbox.trouble():
         for _, result, _ in graded:
             result.remarks.append(UNCONFINED.format(sandbox.trouble()))
-    if (out / "marks.csv").exists():
-        shutil.copy2(out / "marks.csv", out / "marks.csv.bak")
-    table.write(out / "marks.csv", marks.rows(graded, source, due))
-    write_pages(feedback(graded, source, due), out / "feedback")
+    new = out / "new"  # nothing of the last run is touched before all of this one is written
+    shutil.rmtree(new, ignore_errors=True)
+    write_pages(feedback(graded, source, due), new / "feedback")
     key = (INSTRUCTOR / name / "key.md").read_text("utf-8")
-    write_pages(by_hand_pages(everything, source, key), out / "by_hand")
-    exports.write(graded, source, out)
+    write_pages(by_hand_pages(everything, source, key), new / "by_hand")
+    exports.write(graded, source, new)
     given = (INSTRUCTOR.parent / "student" / name / f"{name}.ipynb").read_bytes()
     head = ("student", "student", "cells alike", "of cells of the first")
-    table.write(out / "alike.csv", [head, *alike.pairs(everything, given)])
+    table.write(new / "alike.csv", [head, *alike.pairs(everything, given)])
+    table.write(new / "marks.csv", marks.rows(graded, source, due))
+    if (out / "marks.csv").exists():
+        shutil.copy2(out / "marks.csv", new / "marks.csv.bak")
+    swap(new, out)
     journal.path.unlink(missing_ok=True)
     print(f"Rows: {len(graded)}, in {out / 'marks.csv'}. What goes with them lies beside it.")
+    if unsure := [handed.student for handed, *_ in graded if not handed.sure]:
+        print(
+            f"Nothing was found of {', '.join(unsure)}, while some files are nobody's: see the "
+            f"remarks. Until roster.csv says whose they are, or they are moved away, these "
+            f"students have no mark."
+        )
 
 
 def main():

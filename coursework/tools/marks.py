@@ -5,6 +5,7 @@ a mark of the tests is set to another one: "rate = 2: the text was unclear; curv
 """
 
 import re
+from collections import defaultdict
 from dataclasses import dataclass, field
 
 from coursework.tools import table
@@ -30,7 +31,10 @@ class ByHand:
         return sum(self.changes.get(m.question, (m.score, ""))[0] for m in result.marks)
 
     def total(self, handed, source, result):
-        """The sum of all marks; None while some by hand are missing of what was handed in."""
+        """The sum of all marks; None while some by hand are missing of what was handed in, and for
+        whom nothing is found while some files are nobody's."""
+        if not handed.sure:
+            return None
         if handed.file and not {q.name for q in source.questions if q.manual} <= set(self.marks):
             return None
         return self.automatic(result) + sum(self.marks.values())
@@ -52,16 +56,25 @@ def read(path, source, students):
         return {}
     columns = _columns(source)
     known = {cell(student): student for student in students}
-    short = {student.lstrip("0"): student for student in known.values()}  # 007, by a spreadsheet
+    short = defaultdict(list)  # 007, by a spreadsheet
+    for student in known.values():
+        short[student.lstrip("0")].append(student)
     found, gone = {}, []
     rows = table.read(path)
     if rows and not {"student", *(mark for mark, _ in columns.values())} <= set(rows[0]):
         raise ValueError(f"{path} has other columns than those written here. Move it away.")
     for row in rows:
-        student = known.get(row["student"], short.get(row["student"]))
-        if student is None:
-            gone.append(row["student"])
+        text = row["student"]
+        likely = [known[text]] if text in known else short.get(text, [])
+        if not likely:
+            gone.append(text)
             continue
+        student = likely[0]
+        if len(likely) > 1 or student in found:
+            raise ValueError(
+                f"{path}: {text} may be {' or '.join(likely)}, or stands there twice. Has a "
+                f"spreadsheet dropped zeros? Write them again, and save that column as text."
+            )
         found[student] = _by_hand(row, source, f"{path}: {student}")
     if gone:
         raise ValueError(

@@ -7,6 +7,7 @@ import json
 import pickle
 import socket
 import time
+import warnings
 from collections import namedtuple
 from dataclasses import dataclass
 from fractions import Fraction
@@ -18,6 +19,8 @@ import numpy as np
 
 from coursework.tools import student_side
 
+MOST_CELLS = 2000  # of a notebook
+MOST_CODE = 300_000  # characters: Python parses that in seconds
 LET_GO = 3  # seconds in which a process that is told to end has ended
 
 
@@ -38,16 +41,40 @@ class Unanswered(Exception):
     """The submission gave no answer that can be used."""
 
 
-def code_cells(content):
-    """Sources of the code cells of a notebook, from its bytes. Raises Unanswered if it is none."""
+def read_notebook(content):
+    """The notebook in these bytes, of nbformat 4, its texts such that they can be written again.
+
+    Raises Unanswered if it is none.
+    """
     try:
-        notebook = nbformat.reads(content.decode("utf-8-sig"), as_version=4)
-        sources = [cell["source"] for cell in notebook["cells"] if cell["cell_type"] == "code"]
+        found = json.loads(content)  # in any of the encodings that JSON may have
+        sheets = found.get("worksheets", [found])  # of nbformat 3
+        if sum(len(sheet.get("cells", ())) for sheet in sheets) > MOST_CELLS:
+            raise Unanswered(f"The notebook has more than {MOST_CELLS} cells.")
+        with warnings.catch_warnings():  # of cells without an id
+            warnings.simplefilter("ignore")
+            notebook = nbformat.reads(clean(json.dumps(found, ensure_ascii=False)), as_version=4)
+        code = [cell["source"] for cell in notebook["cells"] if cell["cell_type"] == "code"]
+        if sum(len(source) for source in code if isinstance(source, str)) > MOST_CODE:
+            raise Unanswered(f"The notebook has more than {MOST_CODE} characters of code.")
+    except Unanswered:
+        raise
     except Exception as error:  # whatever nbformat makes of whatever was handed in
         raise Unanswered("The file is not a notebook.") from error
-    if not all(isinstance(source, str) for source in sources):
+    if not all(isinstance(source, str) for source in code):
         raise Unanswered("The file is not a notebook.")
-    return sources
+    return notebook
+
+
+def code_cells(content):
+    """Sources of the code cells of a notebook, from its bytes. Raises Unanswered if it is none."""
+    cells = read_notebook(content)["cells"]
+    return [cell["source"] for cell in cells if cell["cell_type"] == "code"]
+
+
+def clean(text):
+    """A text from outside, with question marks for what no file can hold: halves of characters."""
+    return text.encode("utf-8", "replace").decode()
 
 
 class Submission:
@@ -140,7 +167,7 @@ class Submission:
             answer = json.loads(self.connection.recv_bytes(self.limits.answer))
             if "error" not in answer:
                 return self.decode(answer["value"])
-            kind, message = map(str, answer["error"])
+            kind, message = (clean(str(part)) for part in answer["error"])
         except Unanswered:
             self.stop()
             raise
@@ -173,6 +200,8 @@ class Submission:
 
     def decode(self, value):
         """The reverse of `student_side.encode`; nothing that is sent can make code run here."""
+        if isinstance(value, str):
+            return clean(value)
         if not isinstance(value, dict):
             return value
         ((kind, x),) = value.items()
