@@ -9,8 +9,11 @@ else.
 """
 
 import base64
+import builtins
 import contextlib
 import dataclasses
+import functools
+import getpass
 import json
 import os
 import pickle
@@ -102,17 +105,46 @@ def limit(seconds, memory, file_size):
         resource.setrlimit(kind, (most, most))
 
 
+def notebook_shell(failed):
+    """The shell of a Jupyter kernel, without a front end: nobody sees output or answers questions.
+
+    A line magic or a shell line that fails, since there is no network or no window, costs its own
+    line only; `failed` gets what it raised.
+    """
+    from ipykernel.inprocess.ipkernel import InProcessKernel
+
+    kernel = InProcessKernel()
+    kernel.session.send = lambda *args, **kwargs: None
+    shell = kernel.shell
+    shell.history_manager.enabled = False
+    shell.showtraceback = lambda *args, **kwargs: None  # it takes long
+    shell.ask_exit = lambda: None  # `exit` ends a notebook, and what is asked comes afterwards
+    builtins.input = getpass.getpass = lambda *args, **kwargs: ""
+
+    def harmless(work):
+        @functools.wraps(work)
+        def run(*args, **kwargs):
+            try:
+                return work(*args, **kwargs)
+            except Exception as error:
+                failed.append(error)
+
+        return run
+
+    shell.run_line_magic = harmless(shell.run_line_magic)
+    shell.system = harmless(shell.system_raw)  # needs no terminal, of which there is none
+    return shell
+
+
 def serve(connection):
     """Answer requests until the other side goes."""
-    from IPython.core.interactiveshell import InteractiveShell
-
-    shell = InteractiveShell.instance(colors="nocolor")
-    shell.history_manager.enabled = False
-    shell.showtraceback = lambda *args, **kwargs: None  # nobody would see it, and it takes long
+    failed = []
+    shell = notebook_shell(failed)
 
     def run(source):
+        failed.clear()
         result = shell.run_cell(source, store_history=False)
-        error = result.error_before_exec or result.error_in_exec
+        error = result.error_before_exec or result.error_in_exec or next(iter(failed), None)
         return None if error is None else f"{type(error).__name__}: {error}"
 
     def get(name):
