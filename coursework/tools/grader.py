@@ -11,6 +11,7 @@ import contextlib
 import io
 import json
 import multiprocessing
+import resource
 import signal
 import sys
 from dataclasses import asdict, dataclass, field
@@ -141,6 +142,8 @@ class Grading:
 
         def work():
             signal.signal(signal.SIGINT, signal.SIG_IGN)  # the batch hears it, and ends this
+            most = resource.getrlimit(resource.RLIMIT_AS)[1]  # tests run on what was answered
+            resource.setrlimit(resource.RLIMIT_AS, (2 * limits.memory, most))
             try:
                 found = asdict(grader.grade(content, limits, sandbox))
             except Exception as error:  # never the submission's, whose own are caught before

@@ -23,16 +23,35 @@ import socket
 import sys
 import tempfile
 import types
+from collections import namedtuple
 from collections.abc import Iterable
 from fractions import Fraction
 from multiprocessing.connection import Connection
 
 functions = []  # those that were sent, by number
+ask_back = None  # how a function of the other side is called
 
 
 def resolve(number):
     """The function that was sent with this number; unpickling an argument calls it."""
     return functions[number]
+
+
+class Callback:
+    """A function of the other side: a call runs there, on data, and returns what pickles."""
+
+    __name__ = "function"
+
+    def __init__(self, number):
+        self.number = number
+
+    def __call__(self, *args, **kwargs):
+        return ask_back(self.number, args, kwargs)
+
+
+def named(fields, *values):
+    """A named tuple that was sent; unpickling an argument calls it."""
+    return namedtuple("Named", fields)(*values)
 
 
 def encode(value):
@@ -92,14 +111,15 @@ def pretend_otter():
     sys.modules["otter"] = module
 
 
-def limit(seconds, memory, file_size):
+LIMITED = (
+    *(resource.RLIMIT_CORE, resource.RLIMIT_CPU, resource.RLIMIT_AS, resource.RLIMIT_FSIZE),
+    *(resource.RLIMIT_NOFILE, resource.RLIMIT_NPROC),
+)
+
+
+def limit(*numbers):
     """What the kernel denies this process from now on, and all that it starts."""
-    for kind, most in (
-        (resource.RLIMIT_CPU, seconds),
-        (resource.RLIMIT_AS, memory),
-        (resource.RLIMIT_FSIZE, file_size),
-        (resource.RLIMIT_CORE, 0),
-    ):
+    for kind, most in zip(LIMITED, (0, *numbers), strict=False):
         hard = resource.getrlimit(kind)[1]
         most = most if hard == resource.RLIM_INFINITY else min(most, hard)
         resource.setrlimit(kind, (most, most))
@@ -153,18 +173,32 @@ def serve(connection):
     def call(number, args, kwargs):
         return resolve(number)(*args, **kwargs)
 
-    while True:
-        try:
+    def answers():
+        """Answer until the other side goes, or replies to what it was asked from here."""
+        while True:
             request = connection.recv_bytes()
-        except EOFError:
-            return
-        try:
-            verb, *arguments = pickle.loads(request)
-            value = encode({"run": run, "get": get, "call": call}[verb](*arguments))
-            answer = json.dumps({"value": value})
-        except BaseException as error:  # also sys.exit() and what else a submission may raise
-            answer = json.dumps({"error": [type(error).__name__, str(error)[:500]]})
-        connection.send_bytes(answer.encode())
+            try:
+                verb, *arguments = pickle.loads(request)
+                if verb in ("value", "error"):
+                    return verb, arguments
+                value = encode({"run": run, "get": get, "call": call}[verb](*arguments))
+                answer = json.dumps({"value": value})
+            except BaseException as error:  # also sys.exit() and what else a submission may raise
+                answer = json.dumps({"error": [type(error).__name__, str(error)[:500]]})
+            connection.send_bytes(answer.encode())
+
+    def ask(number, args, kwargs):
+        message = json.dumps({"callback": [number, encode(list(args)), encode(kwargs)]})
+        connection.send_bytes(message.encode())
+        verb, reply = answers()
+        if verb == "value":
+            return reply[0]
+        raise getattr(builtins, reply[0], RuntimeError)(reply[1])
+
+    global ask_back
+    ask_back = ask
+    with contextlib.suppress(EOFError):
+        answers()
 
 
 def fork_for_each(control):
@@ -216,7 +250,8 @@ def settle(limits):
 
 
 if __name__ == "__main__":
-    sys.modules["coursework.tools.student_side"] = sys.modules["__main__"]
+    for module in ("coursework", "coursework.tools.student_side"):  # as the other side calls this
+        sys.modules[module] = sys.modules["__main__"]
     descriptor, imports = sys.argv[1:]
     nowhere = os.open(os.devnull, os.O_RDWR)
     for standard in range(3):  # a gigabyte of output is a gigabyte less, not more
