@@ -10,7 +10,7 @@ from coursework.tests.conftest import TREES, grader, notebook, with_cells
 from coursework.tests.test_hostile import NO_NOTEBOOKS
 from coursework.tools import grade as grading
 from coursework.tools import grader as grader_module
-from coursework.tools import inbox, marks, table
+from coursework.tools import inbox, marks, sources, table
 from coursework.tools.grader import Grading, MachineError
 from coursework.tools.submission import Limits, Unanswered, read_notebook
 
@@ -255,7 +255,7 @@ def test_the_last_table_is_kept_and_feedback_is_of_this_batch(tmp_path, folder, 
     assert (tmp_path / "out" / "marks.csv.bak").read_bytes() == before
     assert sorted(os.listdir(tmp_path / "out")) == [
         *("alike.csv", "by_hand", "canvas.csv", "feedback", "gradescope.zip"),
-        *("marks.csv", "marks.csv.bak", "moodle.csv"),
+        *("marks.csv", "marks.csv.bak", "moodle.csv", "results.jsonl"),
     ]
     assert sorted(os.listdir(tmp_path / "out" / "feedback")) == ["ada.html", "ben.html"]
 
@@ -274,7 +274,7 @@ def test_a_table_that_cannot_be_written_leaves_the_last_one(tmp_path):
     assert path.read_bytes() == before
 
 
-def test_an_interrupted_run_goes_on(folder, run, monkeypatch):
+def test_what_is_known_does_not_run_again(folder, run, edit, monkeypatch):
     for student in ("ada", "ben"):
         (folder / f"{student}.ipynb").write_text(f"no notebook of {student}")
     graded = []
@@ -295,7 +295,14 @@ def test_an_interrupted_run_goes_on(folder, run, monkeypatch):
     (folder / "ben.ipynb").write_text("changed since")
     del graded[:]
     assert list(run()) == ["ada", "ben"]
-    assert [text for text in graded if len(text) < 99] == [b"changed since"]
+    assert graded == [b"changed since"]
+    del graded[:]
+    edit({"ada": {FIGURE: "3", "rate (of 2)": "1,5"}})
+    rows = run()
+    assert not graded  # marks by hand make nothing run again
+    assert rows["ada"][FIGURE] == "3"
+    assert "gave 1.5 in the last run, and give 0 now" in rows["ada"]["remarks"]
+    assert "last run" not in rows["ben"]["remarks"] + run()["ada"]["remarks"]
 
 
 def test_nothing_is_graded_where_the_solution_fails(tmp_path, folder, run, monkeypatch):
@@ -386,12 +393,19 @@ def test_who_is_in_the_roster_has_a_row(tmp_path, folder, run, capsys):
 
 def test_a_notebook_of_another_term_is_told(folder, run):
     other = json.loads(notebook("student", NAME))
-    assert other["metadata"]["conventions"] == []
-    other["metadata"]["conventions"] = ["half of the squares"]
+    forms = [sources.digest(NAME, variant) for variant in sources.variants(NAME)]
+    assert other["metadata"]["conventions"] == forms[0]
+    assert len({*forms}) == len(forms)
+    other["cells"] = []
+    (folder / "cleo.ipynb").write_text(json.dumps(other))
+    other["metadata"]["conventions"] = forms[1]
     (folder / "ada.ipynb").write_text(json.dumps(other))
     other["metadata"] = {}
     (folder / "ben.ipynb").write_text(json.dumps(other))
     rows = run()
+    (folder / "cleo.ipynb").write_text("no notebook")
+    with pytest.raises(ValueError, match=r"1 of 1 notebooks .* TERM"):
+        run()
     assert grading.OTHER in rows["ada"]["remarks"]
     assert grading.OTHER not in rows["ben"]["remarks"]
 

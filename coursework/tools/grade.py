@@ -5,6 +5,7 @@
 All is read before the first submission runs. What they earned is noted one by one, so a run that
 was interrupted goes on where it was. The solution is graded like a submission, before the others
 and after them: if it does not get full marks, something is wrong here, and no mark is written.
+What is known of a notebook is kept, so marks by hand do not make it run again.
 """
 
 import argparse
@@ -34,10 +35,15 @@ OTHER = (
     "This notebook was handed out in other conventions than the tests have. `make coursework` with "
     "the name of its term makes its tests again."
 )
+MOST_ARE_OTHERS = (
+    "{} of {} notebooks were handed out in other conventions than the tests have. Say the name of "
+    "their term first: make coursework TERM=..."
+)
+CHANGED = "The tests gave {:g} in the last run, and give {:g} now."
 
 
 class Journal:
-    """The results of a run that has not come to its end, in a file."""
+    """What notebooks have earned from these tests, in a file, also in a run that did not end."""
 
     def __init__(self, path, solution):
         self.path = path
@@ -102,7 +108,7 @@ def check_solution(grader, limits):
 def conventions(content):
     """In which form a notebook was handed out; None if it does not say."""
     with contextlib.suppress(ValueError, LookupError, TypeError, RecursionError):
-        return json.loads(content.decode("utf-8-sig"))["metadata"]["conventions"]
+        return json.loads(content)["metadata"]["conventions"]
 
 
 def joined(handed, result, by_hand, solution):
@@ -112,6 +118,9 @@ def joined(handed, result, by_hand, solution):
         remarks += result.remarks
         if conventions(handed.content) not in (None, conventions(solution)):
             remarks.append(OTHER)
+        if by_hand.scored is not None and abs(by_hand.scored - result.score) > 1e-3:
+            remarks.append(CHANGED.format(by_hand.scored, result.score))
+            print(f"{handed.student}: {remarks[-1]}")
         now = fingerprint(handed.content)
         if by_hand.marks and by_hand.notebook not in ("", now):
             remarks.append(marks.NEW)
@@ -188,9 +197,14 @@ def grade(folder, name, out, limits, due=None):
     elif private:
         raise ValueError(f"{private[0]} lies among Python's own files, which submissions can read.")
     grader = Grader(name, INSTRUCTOR)
+    told = [conventions(handed.content or b"") for handed in everything]
+    told = [form for form in told if form is not None]
+    others = sum(form != conventions(grader.solution) for form in told)
+    if others > len(told) / 2:
+        raise ValueError(MOST_ARE_OTHERS.format(others, len(told)))
     check_solution(grader, limits)
     out.mkdir(parents=True, exist_ok=True)
-    journal = Journal(out / "unfinished.jsonl", grader.solution)
+    journal = Journal(out / "results.jsonl", grader.solution)
     graded = []
     for handed, result in batch(grader, everything, limits, journal):
         written = by_hand.get(handed.student, marks.ByHand())
@@ -217,7 +231,6 @@ def grade(folder, name, out, limits, due=None):
     if (out / "marks.csv").exists():
         shutil.copy2(out / "marks.csv", new / "marks.csv.bak")
     swap(new, out)
-    journal.path.unlink(missing_ok=True)
     print(f"Rows: {len(graded)}, in {out / 'marks.csv'}. What goes with them lies beside it.")
     if unsure := [handed.student for handed, *_ in graded if not handed.sure]:
         print(

@@ -4,6 +4,7 @@ A teacher writes into the columns by hand, each with a comment beside it, and in
 a mark of the tests is set to another one: "rate = 2: the text was unclear; curves = 1: half of it".
 """
 
+import contextlib
 import re
 from collections import defaultdict
 from dataclasses import dataclass, field
@@ -25,6 +26,7 @@ class ByHand:
     changes: dict[str, tuple[float, str]] = field(default_factory=dict)  # mark and reason
     changed: str = ""  # the same, as it was written
     notebook: str = ""  # what was marked
+    scored: float | None = None  # by the tests, in the last run
 
     def automatic(self, result):
         """The marks by the tests, after changes."""
@@ -44,6 +46,11 @@ def _columns(source):
     """Pairs (column of the mark, column of the comment) by question, of those marked by hand."""
     manual = [q for q in source.questions if q.manual]
     return {q.name: (f"{q.name} (by hand, of {q.points:g})", f"{q.name} comment") for q in manual}
+
+
+def _tested(source):
+    """The columns of the marks by tests."""
+    return [f"{q.name} (of {q.points:g})" for q in source.questions if not q.manual]
 
 
 def read(path, source, students):
@@ -88,6 +95,8 @@ def _by_hand(row, source, where):
     points = {question.name: question.points for question in source.questions}
     by_tests = {question.name for question in source.questions if not question.manual}
     found = ByHand(changed=row.get(CHANGED, ""), notebook=row.get("notebook", ""))
+    with contextlib.suppress(KeyError, ValueError):
+        found.scored = sum(float(row[text].replace(",", ".")) for text in _tested(source))
     for name, (mark, comment) in _columns(source).items():
         if row[mark]:
             found.marks[name] = table.number(row[mark], points[name], f"{where}: {name}")
@@ -105,10 +114,18 @@ def _by_hand(row, source, where):
 def rows(graded, source, due=None):
     """The table of all that was `graded`, triples of a `Handed`, a `Result` and a `ByHand`."""
     columns = _columns(source)
-    tested = [f"{q.name} (of {q.points:g})" for q in source.questions if not q.manual]
     possible = sum(question.points for question in source.questions)
     yield [
-        *("student", "name", "file", "hours late", *tested, "automatic", "automatic, of", CHANGED),
+        *(
+            "student",
+            "name",
+            "file",
+            "hours late",
+            *_tested(source),
+            "automatic",
+            "automatic, of",
+            CHANGED,
+        ),
         *(column for pair in columns.values() for column in pair),
         *("total", "possible", "notebook", "remarks"),
     ]
