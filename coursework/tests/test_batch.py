@@ -417,13 +417,14 @@ def test_what_a_sandbox_must_show_holds_nothing_of_the_teacher(folder, run, monk
         run()
 
 
-def test_who_has_no_sandbox_is_told(folder, run, monkeypatch, capsys):
+def test_who_has_no_sandbox_is_told(tmp_path, folder, run, monkeypatch, capsys):
     monkeypatch.setattr(grading.sandbox, "trouble", lambda: "there is no bubblewrap")
     (folder / "ada.ipynb").write_text(notebook("instructor", NAME))
     rows = run()
     assert capsys.readouterr().out.startswith("Submissions were not confined")
     assert rows["ada"]["automatic"] == rows["ada"]["automatic, of"]
     assert "no bubblewrap" in rows["ada"]["remarks"]
+    assert "no bubblewrap" not in (tmp_path / "out" / "feedback" / "ada.html").read_text()
 
 
 def test_the_command_says_what_is_wrong(folder, monkeypatch, capsys):

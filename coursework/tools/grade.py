@@ -22,7 +22,14 @@ import jinja2
 
 from coursework.tools import alike, exports, inbox, marks, sandbox, sources, table
 from coursework.tools.by_hand import pages as by_hand_pages
-from coursework.tools.grader import INSTRUCTOR, Grader, Grading, MachineError, Mark, Result
+from coursework.tools.grader import (
+    INSTRUCTOR,
+    Grader,
+    Grading,
+    MachineError,
+    Result,
+    result_of,
+)
 from coursework.tools.submission import Limits
 
 PAGE = Path(__file__).with_name("feedback.html")
@@ -57,7 +64,7 @@ class Journal:
     def get(self, handed):
         """The result of an earlier run, or None."""
         found = self.found.get(self._key(handed))
-        return found and Result([Mark(**mark) for mark in found["marks"]], found["remarks"])
+        return found and result_of(found)
 
     def add(self, handed, result):
         with self.path.open("a") as file:
@@ -112,21 +119,21 @@ def conventions(content):
 
 
 def joined(handed, result, by_hand, solution):
-    """All that is known of a student: the result with remarks on the file and the marks by hand."""
-    remarks = list(handed.remarks)
+    """All that is known of a student: the result, with remarks and notes, and the marks by hand."""
+    remarks, notes = list(handed.remarks), list(result.notes)
     if handed.content is not None:
         remarks += result.remarks
         if conventions(handed.content) not in (None, conventions(solution)):
-            remarks.append(OTHER)
+            notes.append(OTHER)
         if by_hand.scored is not None and abs(by_hand.scored - result.score) > 1e-3:
-            remarks.append(CHANGED.format(by_hand.scored, result.score))
-            print(f"{handed.student}: {remarks[-1]}")
+            notes.append(CHANGED.format(by_hand.scored, result.score))
+            print(f"{handed.student}: {notes[-1]}")
         now = fingerprint(handed.content)
         if by_hand.marks and by_hand.notebook not in ("", now):
-            remarks.append(marks.NEW)
+            notes.append(marks.NEW)
         else:
             by_hand.notebook = now
-    return handed, Result(result.marks, remarks), by_hand
+    return handed, Result(result.marks, remarks, notes), by_hand
 
 
 def write_pages(pages, folder):
@@ -217,7 +224,7 @@ def grade(folder, name, out, limits, due=None):
         raise
     if sandbox.trouble():
         for _, result, _ in graded:
-            result.remarks.append(UNCONFINED.format(sandbox.trouble()))
+            result.notes.append(UNCONFINED.format(sandbox.trouble()))
     new = out / "new"  # nothing of the last run is touched before all of this one is written
     shutil.rmtree(new, ignore_errors=True)
     write_pages(feedback(graded, source, due), new / "feedback")

@@ -16,6 +16,7 @@ import signal
 import sys
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from types import ModuleType
 
 import matplotlib
 from IPython.core.inputtransformer2 import TransformerManager
@@ -50,6 +51,7 @@ class Result:
 
     marks: list[Mark]
     remarks: list[str]
+    notes: list[str] = field(default_factory=list)  # for the teacher alone
 
     @property
     def score(self):
@@ -76,6 +78,26 @@ class Grader:
         self.answers = {q.name: sources.bound_names(q.code()) for q in self.source.questions}
         self.clean = run_notebook(notebook)
         self.imports = imports(notebook)
+        self.library = {
+            name
+            for name, value in self.clean.items()
+            if isinstance(value, ModuleType) and value.__name__.startswith("runproofs.")
+        }
+        self.used = self.library_names(python(notebook))
+
+    def library_names(self, sources):
+        """What some code takes from the library, such as "shallow.objective"."""
+        found = set()
+        for source in sources:
+            with contextlib.suppress(SyntaxError, ValueError, RecursionError, MemoryError):
+                for node in ast.walk(ast.parse(source)):
+                    if isinstance(node, ast.ImportFrom) and "runproofs." in f"{node.module}.":
+                        module = node.module.split(".")[-1]
+                        found |= {f"{module}.{alias.name}" for alias in node.names}
+                    elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+                        known = {node.value.id} & self.library
+                        found |= {f"{module}.{node.attr}" for module in known}
+        return found
 
     def failed(self, remark):
         """The result of a submission that gives nothing to grade."""
@@ -100,7 +122,10 @@ class Grader:
             ]
         more = len(remarks) - MOST_REMARKS
         remarks[MOST_REMARKS:] = [f"And so {more} more."] * (more > 0)
-        return Result(marks, remarks)
+        transform = TransformerManager().transform_cell
+        more = self.library_names(map(transform, cells)) - self.used
+        notes = [f"It uses {', '.join(sorted(more))}, which the solution does not."] * bool(more)
+        return Result(marks, remarks, notes)
 
     def mark(self, test, submission):
         """Run the tests of one question on what the submission has.
@@ -167,7 +192,12 @@ class Grading:
         self.process.join()
         if isinstance(found, str):
             raise MachineError(found)
-        return Result([Mark(**mark) for mark in found["marks"]], found["remarks"])
+        return result_of(found)
+
+
+def result_of(found):
+    """A `Result` from what `asdict` made of it."""
+    return Result([Mark(**mark) for mark in found["marks"]], found["remarks"], found["notes"])
 
 
 def run_notebook(notebook):

@@ -143,5 +143,5 @@ def rows(graded, source, due=None):
             *(f"{by_hand.automatic(result):g}", f"{result.possible:g}", by_hand.changed),
             *written,
             *("" if total is None else f"{total:g}", f"{possible:g}", by_hand.notebook),
-            " | ".join(result.remarks),
+            " | ".join([*result.remarks, *result.notes]),
         ]
