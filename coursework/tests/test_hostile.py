@@ -167,6 +167,10 @@ def look(function):
     return [name for name in ("__code__", "__closure__", "__globals__") if hasattr(function, name)]
 def use(function, *args):
     return function(*args)
+def chat(function):
+    while True:
+        try: function()
+        except Exception: pass
 """,
 ]
 
@@ -200,8 +204,11 @@ def test_a_function_of_a_test_stays_on_this_side():
             use(lambda: 1 / 0)
         with pytest.raises(MemoryError):
             use(lambda n: np.zeros(n), 10**13)
-        with pytest.raises((TimeoutError, Unanswered)):
-            use(lambda: time.sleep(99))
+        for name, argument in (("use", lambda: time.sleep(99)), ("chat", lambda: 1)):
+            submission.question()
+            with pytest.raises((TimeoutError, Unanswered)):
+                submission.get(name)(argument)
+            assert submission.left > -2
 
 
 confined = pytest.mark.skipif(bool(sandbox.trouble()), reason=f"no sandbox: {sandbox.trouble()}")

@@ -254,24 +254,28 @@ def main():
     parser.add_argument("--out", type=Path, help="default: _build/coursework/graded/ASSIGNMENT")
     parser.add_argument("--due", type=str, help='such as "2027-05-03 18:00"')
     options = parser.parse_args()
+
+    def stop(sentence):
+        parser.exit(2, f"{sentence}\n")
+
     if not options.folder.is_dir():
-        parser.error(f"There is no folder {options.folder}.")
+        stop(f"There is no folder {options.folder}.")
     name = options.assignment or options.folder.resolve().name
     if name not in sources.names():
-        parser.error(
+        stop(
             f"Which assignment is this? Give the folder its name, or say ASSIGNMENT=..., "
             f"one of: {', '.join(sources.names())}."
         )
     if not (INSTRUCTOR / name).is_dir():
-        parser.error("Make the assignments first: make coursework.")
+        stop("Make the assignments first: make coursework.")
     out = options.out or Path("_build/coursework/graded") / name
     try:
         due = inbox.due(options.due) if options.due else None
         grade(options.folder, name, out, Limits(), due)
     except (ValueError, OSError, MachineError) as error:
-        parser.error(f"No marks were written. {error}")
+        stop(f"No marks were written. {error}")
     except KeyboardInterrupt:
-        parser.error("Interrupted: the same command goes on where it was.")
+        stop("Interrupted: the same command goes on where it was.")
 
 
 if __name__ == "__main__":

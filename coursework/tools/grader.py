@@ -117,7 +117,7 @@ class Grader:
         with own as box, Submission(cells, limits, box) as submission:
             marks = [self.mark(test, submission) for test in self.tests.values()]
             remarks = [
-                f"Code cell {number + 1}: {remark}"
+                f"Code cell {number + 1} ({cells[number].strip()[:40]!r}): {remark}"
                 for number, remark in sorted(submission.remarks.items())
             ]
         more = len(remarks) - MOST_REMARKS

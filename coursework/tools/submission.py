@@ -198,14 +198,14 @@ class Submission:
 
     def send(self, message, until):
         """A message in the format of multiprocessing, all of it until some time."""
-        self.connection.settimeout(max(until - time.monotonic(), 0.001))
+        self.connection.settimeout(left(until))
         self.connection.sendall(struct.pack("!i", len(message)) + message)
 
     def receive(self, until):
         """The same in the other direction. Raises EOFError, also if it is too long."""
         message, size = bytearray(), 4
         while len(message) < size:
-            self.connection.settimeout(max(until - time.monotonic(), 0.001))
+            self.connection.settimeout(left(until))
             part = self.connection.recv(min(size - len(message), 2**20))
             message += part
             if len(message) == size == 4:
@@ -249,8 +249,7 @@ class Submission:
         Nothing that is sent can make code run here, or tell numpy where memory is: no field has a
         name that begins with an underscore.
         """
-        if time.monotonic() > until:
-            raise TimeoutError
+        left(until)
         if isinstance(value, str):
             return clean(value)
         if not isinstance(value, dict):
@@ -305,6 +304,14 @@ class Lender(pickle.Pickler):
         return student_side.Callback, (len(self.lent) - 1,)
 
 
+def left(until):
+    """The seconds until some time, more than none. Raises TimeoutError when it has come."""
+    seconds = until - time.monotonic()
+    if seconds <= 0:
+        raise TimeoutError
+    return seconds
+
+
 @contextlib.contextmanager
 def at_most(until):
     """Raises TimeoutError in what is not done until some time."""
@@ -313,11 +320,13 @@ def at_most(until):
         raise TimeoutError
 
     before = signal.signal(signal.SIGALRM, stop)
-    signal.setitimer(signal.ITIMER_REAL, max(until - time.monotonic(), 0.001))
+    outer, _ = signal.setitimer(signal.ITIMER_REAL, left(until))
+    began = time.monotonic()
     try:
         yield
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
+        rest = outer and max(outer - (time.monotonic() - began), 0.001)
+        signal.setitimer(signal.ITIMER_REAL, rest)
         signal.signal(signal.SIGALRM, before)
 
 
