@@ -18,6 +18,7 @@ import json
 import os
 import pickle
 import resource
+import shutil
 import signal
 import socket
 import sys
@@ -242,6 +243,10 @@ def settle(limits):
 
     os.setsid()
     folder = os.getcwd()
+    for entry in os.scandir(folder):  # what a process left that was ended; it may be full
+        with contextlib.suppress(OSError):
+            remove = shutil.rmtree if entry.is_dir(follow_symlinks=False) else os.unlink
+            remove(entry.path)
     os.environ.update(HOME=folder, TMPDIR=folder, IPYTHONDIR=f"{folder}/.ipython")
     os.environ.update(MPLCONFIGDIR=f"{folder}/.matplotlib")
     np.random.seed()  # noqa: NPY002  (else that of the process it was forked from)
