@@ -3,7 +3,6 @@
 import json
 import os
 import sys
-import tempfile
 import time
 from pathlib import Path
 
@@ -225,7 +224,7 @@ confined = pytest.mark.skipif(bool(sandbox.trouble()), reason=f"no sandbox: {san
         "import numpy; open(numpy.__file__, 'a')",
         "import numpy, os; os.chmod(numpy.__file__, 0)",
         "import os; os.listdir('/proc')",
-        f"import os; os.listdir({tempfile.mkdtemp()!r})",
+        "import os; os.listdir('OUTSIDE')",
         "open('/left', 'w')",
         "import os; os.unshare(os.CLONE_NEWUSER) if hasattr(os, 'unshare') else open('/none')",
         "import socket; socket.create_connection(('127.0.0.1', 9))",
@@ -233,8 +232,9 @@ confined = pytest.mark.skipif(bool(sandbox.trouble()), reason=f"no sandbox: {san
         "import socket; socket.socket(type=socket.SOCK_DGRAM).sendto(b'x', ('192.0.2.1', 9))",
     ],
 )
-def test_what_is_outside_its_sandbox_is_out_of_reach(grade, code):
-    submission = with_cells(notebook("instructor", NAME), last=code)
+def test_what_is_outside_its_sandbox_is_out_of_reach(tmp_path, grade, code):
+    outside = code.replace("OUTSIDE", str(tmp_path))
+    submission = with_cells(notebook("instructor", NAME), last=outside)
     result = grade(NAME, submission, QUICK)
     assert result.score == result.possible
     (remark,) = result.remarks

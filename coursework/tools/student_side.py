@@ -12,7 +12,6 @@ import base64
 import builtins
 import contextlib
 import dataclasses
-import functools
 import getpass
 import json
 import os
@@ -21,6 +20,7 @@ import resource
 import shutil
 import signal
 import socket
+import subprocess
 import sys
 import tempfile
 import types
@@ -142,18 +142,21 @@ def notebook_shell(failed):
     shell.ask_exit = lambda: None  # `exit` ends a notebook, and what is asked comes afterwards
     builtins.input = getpass.getpass = lambda *args, **kwargs: ""
 
-    def harmless(work):
-        @functools.wraps(work)
-        def run(*args, **kwargs):
-            try:
-                return work(*args, **kwargs)
-            except Exception as error:
-                failed.append(error)
+    magic = shell.run_line_magic
 
-        return run
+    def line(name, text, _stack_depth=1):
+        try:
+            return magic(name, text, _stack_depth + 1)  # it looks for variables where it is called
+        except Exception as error:
+            failed.append(error)
 
-    shell.run_line_magic = harmless(shell.run_line_magic)
-    shell.system = harmless(shell.system_raw)  # needs no terminal, of which there is none
+    def system(command):
+        try:
+            subprocess.run(shell.var_expand(command, depth=1), shell=True)  # needs no terminal
+        except Exception as error:
+            failed.append(error)
+
+    shell.run_line_magic, shell.system = line, system
     return shell
 
 
