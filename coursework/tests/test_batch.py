@@ -10,9 +10,9 @@ from coursework.tests.conftest import TREES, grader, notebook, with_cells
 from coursework.tests.test_hostile import NO_NOTEBOOKS
 from coursework.tools import grade as grading
 from coursework.tools import grader as grader_module
-from coursework.tools import inbox, marks, table
+from coursework.tools import inbox, marks, sources, table
 from coursework.tools.grader import Grading, MachineError
-from coursework.tools.submission import Limits
+from coursework.tools.submission import Limits, Unanswered, read_notebook
 
 NAME = "dropout_is_a_regularizer"
 QUICK = Limits(cell=5, question=5, total=120)
@@ -85,6 +85,76 @@ def test_a_batch_of_all_kinds_has_a_row_and_a_page_each(tmp_path, folder, run):
     assert "default_rng" not in "".join(pages.values())
 
 
+def test_no_text_of_a_submission_stops_the_class(tmp_path, folder, run):
+    """Halves of characters in code, text, output, exception and answer; and very many remarks."""
+    found = json.loads(notebook("instructor", NAME))
+    begin = next(k for k, cell in enumerate(found["cells"]) if "BEGIN Q" in str(cell["source"]))
+    text = {"cell_type": "markdown", "metadata": {}, "source": "Half \ud800 a character."}
+    shown = {"output_type": "stream", "name": "stdout", "text": "\udfff"}
+    code = {"cell_type": "code", "metadata": {}, "outputs": [shown], "execution_count": None}
+    raised = "raise ValueError('\\ud800 and \ud800')"
+    found["cells"][begin + 1 : begin + 1] = [text, code | {"source": raised}]
+    function = "def path_norm(*a): raise ValueError('\\ud800')\npredict = '\\ud800'"
+    found["cells"].append(code | {"source": function})
+    (folder / "ada.ipynb").write_text(json.dumps(found))
+    many = json.loads(with_cells(notebook("student", NAME)))
+    many["cells"] += [code | {"source": "1 / 0"}] * 300
+    (folder / "ben.ipynb").write_text(json.dumps(many))
+    (folder / "cleo.ipynb").write_text(notebook("instructor", NAME))
+    for name in ("a  b", "a b", "a b (2)"):
+        (folder / f"{name}.ipynb").write_text("no notebook")
+    run()
+    rows = run()
+    assert len(rows) == 6
+    assert "? and ?" in rows["ada"]["remarks"]
+    assert float(rows["ada"]["automatic"]) > 0
+    assert "And so 28" in rows["ben"]["remarks"]
+    assert rows["cleo"]["automatic"] == rows["cleo"]["automatic, of"]
+    assert "ValueError: ?" in (tmp_path / "out" / "feedback" / "ada.html").read_text()
+    assert "Half ? a character." in (tmp_path / "out" / "by_hand" / "proof.html").read_text()
+
+
+@pytest.mark.parametrize("content", [(2001, "1"), (3, "x = " + 100_000 * "1+" + "1")])
+def test_more_than_a_notebook_is_not_read(content):
+    times, source = content
+    cell = {"cell_type": "code", "metadata": {}, "outputs": [], "execution_count": None}
+    found = {"nbformat": 4, "nbformat_minor": 4, "metadata": {}}
+    found["cells"] = [cell | {"source": source}] * times
+    with pytest.raises(Unanswered, match="The notebook has more than"):
+        read_notebook(json.dumps(found).encode())
+
+
+def times(out):
+    """When each of the files for a teacher was written."""
+    files = (path for path in out.glob("**/*.*") if out / "new" not in path.parents)
+    return {path: path.stat().st_mtime_ns for path in files if path.suffix != ".jsonl"}
+
+
+def test_an_error_in_writing_names_the_student_and_changes_nothing(
+    tmp_path, folder, run, monkeypatch
+):
+    (folder / "ada.ipynb").write_text("no notebook")
+    run()
+    before = times(tmp_path / "out")
+    (folder / "ben.ipynb").write_text("no notebook")
+
+    def broken(handed, due):
+        if handed.student == "ben":
+            raise KeyError("late")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(inbox.Handed, "hours_late", broken)
+        with pytest.raises(MachineError, match="ben: KeyError"):
+            run()
+    assert times(tmp_path / "out") == before
+    with monkeypatch.context() as patch:
+        patch.setattr(grading.alike, "pairs", lambda *_: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            run()
+    assert times(tmp_path / "out") == before
+    assert list(run()) == ["ada", "ben"]
+
+
 def test_marks_by_hand_stay_and_are_told(tmp_path, folder, run, edit):
     for student in ("ada", "=1", "007", "García"):
         (folder / f"{student}.ipynb").write_text("no notebook")
@@ -141,6 +211,26 @@ def test_what_is_no_mark_is_refused(folder, run, edit, column, text):
         run()
 
 
+def test_a_zero_that_a_spreadsheet_drops_gives_nobody_the_marks_of_another(
+    tmp_path, folder, run, edit
+):
+    for student in ("007", "7", "08"):
+        (folder / f"{student}.ipynb").write_text("no notebook")
+    run()
+    edit({"08": {"student": "8", FIGURE: "1"}, "7": {FIGURE: "2"}})
+    assert [row[FIGURE] for row in run().values()] == ["", "1", "2"]
+    edit({"007": {"student": "7", FIGURE: "4"}})
+    with pytest.raises(ValueError, match="dropped zeros"):
+        run()
+    (folder / "7.ipynb").unlink()
+    (folder / "07.ipynb").write_text("no notebook")
+    (tmp_path / "out" / "marks.csv").unlink()
+    run()
+    edit({"07": {"student": "7", FIGURE: "4"}})
+    with pytest.raises(ValueError, match="007 or 07"):
+        run()
+
+
 def test_no_row_vanishes(tmp_path, folder, run):
     for student in ("ada", "ben"):
         (folder / f"{student}.ipynb").write_text("no notebook")
@@ -165,7 +255,7 @@ def test_the_last_table_is_kept_and_feedback_is_of_this_batch(tmp_path, folder, 
     assert (tmp_path / "out" / "marks.csv.bak").read_bytes() == before
     assert sorted(os.listdir(tmp_path / "out")) == [
         *("alike", "alike.csv", "by_hand", "canvas.csv", "feedback", "gradescope.zip"),
-        *("marks.csv", "marks.csv.bak", "moodle.csv"),
+        *("marks.csv", "marks.csv.bak", "moodle.csv", "results.jsonl"),
     ]
     assert sorted(os.listdir(tmp_path / "out" / "feedback")) == ["ada.html", "ben.html"]
 
@@ -184,7 +274,7 @@ def test_a_table_that_cannot_be_written_leaves_the_last_one(tmp_path):
     assert path.read_bytes() == before
 
 
-def test_an_interrupted_run_goes_on(folder, run, monkeypatch):
+def test_what_is_known_does_not_run_again(folder, run, edit, monkeypatch):
     for student in ("ada", "ben"):
         (folder / f"{student}.ipynb").write_text(f"no notebook of {student}")
     graded = []
@@ -205,7 +295,14 @@ def test_an_interrupted_run_goes_on(folder, run, monkeypatch):
     (folder / "ben.ipynb").write_text("changed since")
     del graded[:]
     assert list(run()) == ["ada", "ben"]
-    assert [text for text in graded if len(text) < 99] == [b"changed since"]
+    assert graded == [b"changed since"]
+    del graded[:]
+    edit({"ada": {FIGURE: "3", "rate (of 2)": "1,5"}})
+    rows = run()
+    assert not graded  # marks by hand make nothing run again
+    assert rows["ada"][FIGURE] == "3"
+    assert "gave 1.5 in the last run, and give 0 now" in rows["ada"]["remarks"]
+    assert "last run" not in rows["ben"]["remarks"] + run()["ada"]["remarks"]
 
 
 def test_nothing_is_graded_where_the_solution_fails(tmp_path, folder, run, monkeypatch):
@@ -252,7 +349,7 @@ def test_a_file_that_cannot_be_read_stops_the_batch(folder, run, monkeypatch):
         run()
 
 
-def test_who_is_in_the_roster_has_a_row(tmp_path, folder, run):
+def test_who_is_in_the_roster_has_a_row(tmp_path, folder, run, capsys):
     (tmp_path / "roster.csv").write_text(
         "id;name;file\n1;Ada Lovelace;ada*\n2;Ben Nevis;*_40312_*\n3;Cleo;\n4;Dora;\n5;Emil;\n"
     )
@@ -272,13 +369,22 @@ def test_who_is_in_the_roster_has_a_row(tmp_path, folder, run):
     assert "and not ada.ipynb, ada.png" in rows["1"]["remarks"]
     assert rows["2"]["automatic"] == rows["2"]["automatic, of"]
     assert rows["3"]["file"] == "3/hw.ipynb"
-    assert (rows["5"]["total"], rows["5"]["remarks"]) == ("0", "Nothing was handed in.")
+    assert rows["5"]["total"] == ""  # the stranger's file may be his
+    assert "\nEmil,,5,,,\n" in (tmp_path / "out" / "canvas.csv").read_text().replace("\r", "")
+    assert "Nothing was found of 5" in capsys.readouterr().out
     assert "Nobody in roster.csv" in rows["stranger.ipynb"]["remarks"]
 
-    (tmp_path / "roster.csv").write_text("id,name,file\n1,Ada,ada*\n2,Adam,adam*\n")
+    (folder / "stranger.ipynb").unlink()
+    (tmp_path / "out" / "marks.csv").unlink()
+    assert (run()["5"]["total"], run()["5"]["remarks"]) == ("0", "Nothing was handed in.")
+
+    (tmp_path / "out" / "marks.csv").unlink()
+    (tmp_path / "roster.csv").write_text("id,name,file\n1,Ada,ada*\n2,Adam,adam*\n3,Cleo,3/*\n")
     (folder / "adam.ipynb").write_text("whose?")
-    with pytest.raises(ValueError, match="of 1 and of 2"):
-        run()
+    rows = run()
+    assert rows["2"]["total"] == ""
+    assert "may be of 1 and of 2" in rows["adam.ipynb"]["remarks"]
+    assert rows["3"]["file"] == "3/hw.ipynb"
     for text in ("id,name\n1,Ada\n", "id,name,file\n1,Ada,\n1,Ben,\n"):
         (tmp_path / "roster.csv").write_text(text)
         with pytest.raises(ValueError, match="roster"):
@@ -287,12 +393,19 @@ def test_who_is_in_the_roster_has_a_row(tmp_path, folder, run):
 
 def test_a_notebook_of_another_term_is_told(folder, run):
     other = json.loads(notebook("student", NAME))
-    assert other["metadata"]["conventions"] == []
-    other["metadata"]["conventions"] = ["half of the squares"]
+    forms = [sources.digest(NAME, variant) for variant in sources.variants(NAME)]
+    assert other["metadata"]["conventions"] == forms[0]
+    assert len({*forms}) == len(forms)
+    other["cells"] = []
+    (folder / "cleo.ipynb").write_text(json.dumps(other))
+    other["metadata"]["conventions"] = forms[1]
     (folder / "ada.ipynb").write_text(json.dumps(other))
     other["metadata"] = {}
     (folder / "ben.ipynb").write_text(json.dumps(other))
     rows = run()
+    (folder / "cleo.ipynb").write_text("no notebook")
+    with pytest.raises(ValueError, match=r"1 of 1 notebooks .* TERM"):
+        run()
     assert grading.OTHER in rows["ada"]["remarks"]
     assert grading.OTHER not in rows["ben"]["remarks"]
 
@@ -304,13 +417,14 @@ def test_what_a_sandbox_must_show_holds_nothing_of_the_teacher(folder, run, monk
         run()
 
 
-def test_who_has_no_sandbox_is_told(folder, run, monkeypatch, capsys):
+def test_who_has_no_sandbox_is_told(tmp_path, folder, run, monkeypatch, capsys):
     monkeypatch.setattr(grading.sandbox, "trouble", lambda: "there is no bubblewrap")
     (folder / "ada.ipynb").write_text(notebook("instructor", NAME))
     rows = run()
     assert capsys.readouterr().out.startswith("Submissions were not confined")
     assert rows["ada"]["automatic"] == rows["ada"]["automatic, of"]
     assert "no bubblewrap" in rows["ada"]["remarks"]
+    assert "no bubblewrap" not in (tmp_path / "out" / "feedback" / "ada.html").read_text()
 
 
 def test_the_command_says_what_is_wrong(folder, monkeypatch, capsys):

@@ -6,12 +6,14 @@ import sys
 import time
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from coursework.tests.conftest import TREES, grader, notebook, with_answers, with_cells
 from coursework.tools import grade as grading
 from coursework.tools import sandbox, sources, table
-from coursework.tools.submission import Limits
+from coursework.tools.sandbox import Sandbox
+from coursework.tools.submission import LET_GO, Limits, Submission, Unanswered
 
 NAMES = ["dropout_is_a_regularizer", "closed_form_against_training", "attack_then_defend"]
 NAME = NAMES[0]
@@ -142,6 +144,73 @@ def test_the_checks_of_the_notebook_are_not_those_that_count(grade):
     assert grade(NAME, json.dumps(submission)).score == 0
 
 
+REACHING = [  # for what an answer must not reach
+    """
+import os, resource, socket, time
+from dataclasses import make_dataclass
+from fractions import Fraction
+import numpy as np
+fields = ["_x", "x", "__array__", "__array_interface__"]
+window = {"shape": (9,), "typestr": "<f8", "version": 3, "data": (8, False)}
+record = make_dataclass("Record", fields)(1, 2, lambda *a, **k: np.ones(3), window)
+long = lambda digits: Fraction(16 ** digits + 1, 16 ** digits - 1)
+kinds = resource.RLIMIT_NOFILE, resource.RLIMIT_NPROC
+limits = lambda: [resource.getrlimit(kind)[0] for kind in kinds]
+def half(size):
+    for number in range(3, 64):
+        try: socket.socket(fileno=os.dup(number)).send(size.to_bytes(4, "big") + b"{")
+        except OSError: pass
+    time.sleep(99)
+""",
+    """
+def look(function):
+    return [name for name in ("__code__", "__closure__", "__globals__") if hasattr(function, name)]
+def use(function, *args):
+    return function(*args)
+def chat(function):
+    while True:
+        try: function()
+        except Exception: pass
+""",
+]
+
+
+def test_an_answer_is_data_only_and_comes_in_time():
+    brief = Limits(cell=20, question=3, total=120)
+    with Sandbox() as own, Submission(REACHING, brief, own) as submission:
+        assert vars(submission.get("record")) == {"x": 2}
+        assert submission.get("long")(9000).denominator == 16**9000 - 1
+        files, processes = submission.get("limits")()
+        assert files == brief.files
+        assert sandbox.trouble() or processes == brief.processes
+        for name, argument in (("long", 200_000), ("half", 20), ("half", 2**30)):
+            submission.question()
+            began = time.monotonic()
+            with pytest.raises(Unanswered):
+                submission.get(name)(argument)
+            assert submission.left > -1
+            assert time.monotonic() - began < brief.question + LET_GO + 5
+
+
+def test_a_function_of_a_test_stays_on_this_side():
+    brief = Limits(cell=20, question=4, total=120)
+    with Sandbox() as own, Submission(REACHING, brief, own) as submission:
+        look, use = submission.get("look"), submission.get("use")
+        secret = np.arange(3)
+        assert look(lambda: secret) == []
+        assert (use(lambda x: secret + x, 2) == [2, 3, 4]).all()
+        assert use(lambda f, x: use(f, x), lambda x: x * x, 3) == 9
+        with pytest.raises(ZeroDivisionError):
+            use(lambda: 1 / 0)
+        with pytest.raises(MemoryError):
+            use(lambda n: np.zeros(n), 10**13)
+        for name, argument in (("use", lambda: time.sleep(99)), ("chat", lambda: 1)):
+            submission.question()
+            with pytest.raises((TimeoutError, Unanswered)):
+                submission.get(name)(argument)
+            assert submission.left > -2
+
+
 confined = pytest.mark.skipif(bool(sandbox.trouble()), reason=f"no sandbox: {sandbox.trouble()}")
 
 
@@ -155,7 +224,7 @@ confined = pytest.mark.skipif(bool(sandbox.trouble()), reason=f"no sandbox: {san
         "import numpy; open(numpy.__file__, 'a')",
         "import numpy, os; os.chmod(numpy.__file__, 0)",
         "import os; os.listdir('/proc')",
-        "import os; os.listdir('/tmp')",
+        "import os; os.listdir('OUTSIDE')",
         "open('/left', 'w')",
         "import os; os.unshare(os.CLONE_NEWUSER) if hasattr(os, 'unshare') else open('/none')",
         "import socket; socket.create_connection(('127.0.0.1', 9))",
@@ -163,8 +232,9 @@ confined = pytest.mark.skipif(bool(sandbox.trouble()), reason=f"no sandbox: {san
         "import socket; socket.socket(type=socket.SOCK_DGRAM).sendto(b'x', ('192.0.2.1', 9))",
     ],
 )
-def test_what_is_outside_its_sandbox_is_out_of_reach(grade, code):
-    submission = with_cells(notebook("instructor", NAME), last=code)
+def test_what_is_outside_its_sandbox_is_out_of_reach(tmp_path, grade, code):
+    outside = code.replace("OUTSIDE", str(tmp_path))
+    submission = with_cells(notebook("instructor", NAME), last=outside)
     result = grade(NAME, submission, QUICK)
     assert result.score == result.possible
     (remark,) = result.remarks
@@ -174,8 +244,10 @@ def test_what_is_outside_its_sandbox_is_out_of_reach(grade, code):
 @confined
 def test_a_sandbox_has_no_room_for_more_than_its_size(grade):
     fill = "for k in range(999): open(f'part-{k}', 'wb').write(bytes(2**20))"
-    result = grade(NAME, with_cells(notebook("instructor", NAME), last=fill), QUICK)
+    ends = "import os; os._exit(0)"  # so it starts anew, in an empty folder
+    result = grade(NAME, with_cells(notebook("instructor", NAME), first=fill, last=ends), QUICK)
     assert "No space left" in " ".join(result.remarks)
+    assert result.score == result.possible
 
 
 def attacks(inbox, name):

@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 import zipfile
+from dataclasses import replace
 
 import nbformat
 import pytest
@@ -76,9 +77,8 @@ def test_canvas_and_moodle_find_their_columns(tmp_path, graded, source):
     assert cleo[:3] == ["5", "Cleo", "0"]
 
 
-def test_gradescope_gets_the_marks_of_a_notebook_that_is_known(tmp_path, graded, source):
-    """As Gradescope runs it: in a folder with source, submission and results."""
-    exports.write(graded, source, tmp_path)
+def on_gradescope(tmp_path):
+    """What Gradescope runs on a notebook: in a folder with source, submission and results."""
     for folder in ("source", "submission", "results"):
         (tmp_path / folder).mkdir()
     with zipfile.ZipFile(tmp_path / "gradescope.zip") as archive:
@@ -91,6 +91,13 @@ def test_gradescope_gets_the_marks_of_a_notebook_that_is_known(tmp_path, graded,
         subprocess.run(command, cwd=tmp_path, check=True)
         return json.loads((tmp_path / "results" / "results.json").read_text())
 
+    return run
+
+
+def test_gradescope_gets_the_marks_of_a_notebook_that_is_known(tmp_path, graded, source):
+    exports.write(graded, source, tmp_path)
+    run = on_gradescope(tmp_path)
+
     ada, ben, stranger = run(b"ada"), run(b"ben"), run(b"of somebody else")
     assert {test["name"]: test["score"] for test in ada["tests"]} == {
         q.name: 1 if q.manual else q.points for q in source.questions
@@ -101,6 +108,18 @@ def test_gradescope_gets_the_marks_of_a_notebook_that_is_known(tmp_path, graded,
     assert ben["tests"][0]["output"] == "nearly"
     assert "60 seconds" in ben["output"]
     assert stranger == {"score": 0, "output": "This notebook is not marked yet."}
+
+
+def test_gradescope_gives_nobody_the_marks_of_another(tmp_path, graded, source):
+    (ada, *of_ada), (ben, *of_ben), *_ = graded
+    same = [(ada, *of_ada), (replace(ben, content=ada.content), *of_ben)]
+    exports.write(same, source, tmp_path)
+    run = on_gradescope(tmp_path)
+    assert "Several students have" in run(b"ada")["output"]
+    for student, mark in (("Lovelace, Ada", source.questions[0].points), ("Ben", 0.5)):
+        users = {"users": [{"id": 1, "email": "x@example.org", "name": student}]}
+        (tmp_path / "submission_metadata.json").write_text(json.dumps(users))
+        assert run(b"ada")["tests"][0]["score"] == mark
 
 
 def cells(*sources, outputs=()):

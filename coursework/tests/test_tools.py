@@ -94,6 +94,15 @@ def test_why_an_answer_is_not_graded_is_told(grade):
     assert hints["best_scale"] == ["best_scale: it has no value."]
 
 
+def test_a_teacher_is_told_what_of_the_library_the_solution_does_not_use(grade):
+    called = "def path_norm(U, V):\n    return shallow.dropout_regularizer(U, V)"
+    first = "from runproofs.theory.bounds import wide as w\n"
+    result = grade(NAME, with_answers(NAME, {"path_norm": first + called}))
+    (note,) = result.notes
+    assert note == "It uses bounds.wide, shallow.dropout_regularizer, which the solution does not."
+    assert not grade(NAME, with_answers(NAME, {})).notes
+
+
 def test_two_processes_do_not_draw_the_same_numbers():
     drawn = []
     with Sandbox() as own:

@@ -41,7 +41,7 @@ def assign(name, out, wheel=None, variant=()):
         for path in folder.iterdir():  # data that the notebook reads
             if path.suffix not in (".md", ".yml"):
                 (shutil.copytree if path.is_dir() else shutil.copy)(path, scratch / path.name)
-        source.notebook.metadata["conventions"] = [form for _, form in variant]
+        source.notebook.metadata["conventions"] = sources.digest(name, variant)
         if wheel:
             source.notebook.cells[0].source += with_library(wheel, scratch)
         jupytext.write(source.notebook, scratch / f"{name}.ipynb")

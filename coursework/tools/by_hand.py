@@ -5,9 +5,8 @@ import re
 from pathlib import Path
 
 import jinja2
-import nbformat
 
-from coursework.tools.submission import code_cells
+from coursework.tools.submission import read_notebook
 
 PAGE = Path(__file__).with_name("by_hand.html")
 BEGIN, END = "<!-- BEGIN QUESTION -->", "<!-- END QUESTION -->"  # otter's, around what has no check
@@ -40,9 +39,7 @@ def answers_in(content, given):
     cells that were not `given`.
     """
     try:
-        code_cells(content)
-        cells = nbformat.reads(content.decode("utf-8-sig"), as_version=4)["cells"]
-        return list(_sections(cells, given))
+        return list(_sections(read_notebook(content)["cells"], given))
     except Exception:  # it is no notebook, or has outputs that are none
         return []
 

@@ -5,6 +5,7 @@
 All is read before the first submission runs. What they earned is noted one by one, so a run that
 was interrupted goes on where it was. The solution is graded like a submission, before the others
 and after them: if it does not get full marks, something is wrong here, and no mark is written.
+What is known of a notebook is kept, so marks by hand do not make it run again.
 """
 
 import argparse
@@ -21,7 +22,14 @@ import jinja2
 
 from coursework.tools import alike, exports, inbox, marks, sandbox, sources, table
 from coursework.tools.by_hand import pages as by_hand_pages
-from coursework.tools.grader import INSTRUCTOR, Grader, Grading, MachineError, Mark, Result
+from coursework.tools.grader import (
+    INSTRUCTOR,
+    Grader,
+    Grading,
+    MachineError,
+    Result,
+    result_of,
+)
 from coursework.tools.submission import Limits
 
 PAGE = Path(__file__).with_name("feedback.html")
@@ -34,10 +42,15 @@ OTHER = (
     "This notebook was handed out in other conventions than the tests have. `make coursework` with "
     "the name of its term makes its tests again."
 )
+MOST_ARE_OTHERS = (
+    "{} of {} notebooks were handed out in other conventions than the tests have. Say the name of "
+    "their term first: make coursework TERM=..."
+)
+CHANGED = "The tests gave {:g} in the last run, and give {:g} now."
 
 
 class Journal:
-    """The results of a run that has not come to its end, in a file."""
+    """What notebooks have earned from these tests, in a file, also in a run that did not end."""
 
     def __init__(self, path, solution):
         self.path = path
@@ -51,7 +64,7 @@ class Journal:
     def get(self, handed):
         """The result of an earlier run, or None."""
         found = self.found.get(self._key(handed))
-        return found and Result([Mark(**mark) for mark in found["marks"]], found["remarks"])
+        return found and result_of(found)
 
     def add(self, handed, result):
         with self.path.open("a") as file:
@@ -102,45 +115,61 @@ def check_solution(grader, limits):
 def conventions(content):
     """In which form a notebook was handed out; None if it does not say."""
     with contextlib.suppress(ValueError, LookupError, TypeError, RecursionError):
-        return json.loads(content.decode("utf-8-sig"))["metadata"]["conventions"]
+        return json.loads(content)["metadata"]["conventions"]
 
 
 def joined(handed, result, by_hand, solution):
-    """All that is known of a student: the result with remarks on the file and the marks by hand."""
-    remarks = list(handed.remarks)
+    """All that is known of a student: the result, with remarks and notes, and the marks by hand."""
+    remarks, notes = list(handed.remarks), list(result.notes)
     if handed.content is not None:
         remarks += result.remarks
         if conventions(handed.content) not in (None, conventions(solution)):
-            remarks.append(OTHER)
+            notes.append(OTHER)
+        if by_hand.scored is not None and abs(by_hand.scored - result.score) > 1e-3:
+            notes.append(CHANGED.format(by_hand.scored, result.score))
+            print(f"{handed.student}: {notes[-1]}")
         now = fingerprint(handed.content)
         if by_hand.marks and by_hand.notebook not in ("", now):
-            remarks.append(marks.NEW)
+            notes.append(marks.NEW)
         else:
             by_hand.notebook = now
-    return handed, Result(result.marks, remarks), by_hand
+    return handed, Result(result.marks, remarks, notes), by_hand
 
 
 def write_pages(pages, folder):
-    """Pairs (name, HTML) as the pages of a folder that holds nothing else."""
-    new, old = folder.with_name(f"{folder.name}.new"), folder.with_name(f"{folder.name}.old")
-    for path in (new, old):
-        shutil.rmtree(path, ignore_errors=True)
-    new.mkdir(parents=True)
+    """Pairs (name, HTML) as the pages of a new folder."""
+    folder.mkdir(parents=True)
     for name, html in pages:
-        (new / f"{file_name(name)}.html").write_text(html, encoding="utf-8")
-    if folder.exists():
-        folder.rename(old)
-    new.rename(folder)
-    shutil.rmtree(old, ignore_errors=True)
+        path = folder / f"{file_name(name)}.html"
+        if path.exists():  # of a/b and of a-b
+            path = folder / f"{file_name(name)}-{fingerprint(name.encode())}.html"
+        path.write_text(html, encoding="utf-8", errors="replace")
+
+
+def swap(new, out):
+    """Put all that lies in the folder `new` in the place of what has the same name in `out`."""
+    for path in sorted(new.iterdir()):
+        if (out / path.name).is_dir():
+            shutil.rmtree(out / path.name)
+        os.replace(path, out / path.name)
+    new.rmdir()
+
+
+@contextlib.contextmanager
+def named(student):
+    """Errors in what is done for one student name the student."""
+    try:
+        yield
+    except Exception as error:
+        raise MachineError(f"{student}: {type(error).__name__}: {error}") from error
 
 
 def feedback(graded, source, due):
     """A page for each student: pairs (name, HTML)."""
     page = jinja2.Environment(autoescape=True).from_string(PAGE.read_text())
     for handed, result, by_hand in graded:
-        yield (
-            handed.student,
-            page.render(
+        with named(handed.student):
+            html = page.render(
                 student=handed.name or handed.student,
                 title=source.title(),
                 result=result,
@@ -150,8 +179,8 @@ def feedback(graded, source, due):
                 total=by_hand.total(handed, source, result),
                 possible=sum(question.points for question in source.questions),
                 late=handed.hours_late(due),
-            ),
-        )
+            )
+        yield handed.student, html
 
 
 def file_name(student):
@@ -175,9 +204,14 @@ def grade(folder, name, out, limits, due=None):
     elif private:
         raise ValueError(f"{private[0]} lies among Python's own files, which submissions can read.")
     grader = Grader(name, INSTRUCTOR)
+    told = [conventions(handed.content or b"") for handed in everything]
+    told = [form for form in told if form is not None]
+    others = sum(form != conventions(grader.solution) for form in told)
+    if others > len(told) / 2:
+        raise ValueError(MOST_ARE_OTHERS.format(others, len(told)))
     check_solution(grader, limits)
     out.mkdir(parents=True, exist_ok=True)
-    journal = Journal(out / "unfinished.jsonl", grader.solution)
+    journal = Journal(out / "results.jsonl", grader.solution)
     graded = []
     for handed, result in batch(grader, everything, limits, journal):
         written = by_hand.get(handed.student, marks.ByHand())
@@ -190,19 +224,26 @@ def grade(folder, name, out, limits, due=None):
         raise
     if sandbox.trouble():
         for _, result, _ in graded:
-            result.remarks.append(UNCONFINED.format(sandbox.trouble()))
-    if (out / "marks.csv").exists():
-        shutil.copy2(out / "marks.csv", out / "marks.csv.bak")
-    table.write(out / "marks.csv", marks.rows(graded, source, due))
-    write_pages(feedback(graded, source, due), out / "feedback")
+            result.notes.append(UNCONFINED.format(sandbox.trouble()))
+    new = out / "new"  # nothing of the last run is touched before all of this one is written
+    shutil.rmtree(new, ignore_errors=True)
+    write_pages(feedback(graded, source, due), new / "feedback")
     key = (INSTRUCTOR / name / "key.md").read_text("utf-8")
-    write_pages(by_hand_pages(everything, source, key), out / "by_hand")
-    exports.write(graded, source, out)
+    write_pages(by_hand_pages(everything, source, key), new / "by_hand")
+    exports.write(graded, source, new)
     given = (INSTRUCTOR.parent / "student" / name / f"{name}.ipynb").read_bytes()
-    shutil.rmtree(out / "alike", ignore_errors=True)
-    alike.write(everything, given, out)
-    journal.path.unlink(missing_ok=True)
+    alike.write(everything, given, new)
+    table.write(new / "marks.csv", marks.rows(graded, source, due))
+    if (out / "marks.csv").exists():
+        shutil.copy2(out / "marks.csv", new / "marks.csv.bak")
+    swap(new, out)
     print(f"Rows: {len(graded)}, in {out / 'marks.csv'}. What goes with them lies beside it.")
+    if unsure := [handed.student for handed, *_ in graded if not handed.sure]:
+        print(
+            f"Nothing was found of {', '.join(unsure)}, while some files are nobody's: see the "
+            f"remarks. Until roster.csv says whose they are, or they are moved away, these "
+            f"students have no mark."
+        )
 
 
 def main():
@@ -212,24 +253,28 @@ def main():
     parser.add_argument("--out", type=Path, help="default: _build/coursework/graded/ASSIGNMENT")
     parser.add_argument("--due", type=str, help='such as "2027-05-03 18:00"')
     options = parser.parse_args()
+
+    def stop(sentence):
+        parser.exit(2, f"{sentence}\n")
+
     if not options.folder.is_dir():
-        parser.error(f"There is no folder {options.folder}.")
+        stop(f"There is no folder {options.folder}.")
     name = options.assignment or options.folder.resolve().name
     if name not in sources.names():
-        parser.error(
+        stop(
             f"Which assignment is this? Give the folder its name, or say ASSIGNMENT=..., "
             f"one of: {', '.join(sources.names())}."
         )
     if not (INSTRUCTOR / name).is_dir():
-        parser.error("Make the assignments first: make coursework.")
+        stop("Make the assignments first: make coursework.")
     out = options.out or Path("_build/coursework/graded") / name
     try:
         due = inbox.due(options.due) if options.due else None
         grade(options.folder, name, out, Limits(), due)
     except (ValueError, OSError, MachineError) as error:
-        parser.error(f"No marks were written. {error}")
+        stop(f"No marks were written. {error}")
     except KeyboardInterrupt:
-        parser.error("Interrupted: the same command goes on where it was.")
+        stop("Interrupted: the same command goes on where it was.")
 
 
 if __name__ == "__main__":

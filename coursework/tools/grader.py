@@ -11,10 +11,12 @@ import contextlib
 import io
 import json
 import multiprocessing
+import resource
 import signal
 import sys
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from types import ModuleType
 
 import matplotlib
 from IPython.core.inputtransformer2 import TransformerManager
@@ -26,6 +28,7 @@ from coursework.tools.student_side import pretend_otter
 from coursework.tools.submission import Submission, Unanswered, code_cells
 
 INSTRUCTOR = Path("_build/coursework/instructor")
+MOST_REMARKS = 20  # a field of a table has its limits
 
 
 class MachineError(Exception):
@@ -48,6 +51,7 @@ class Result:
 
     marks: list[Mark]
     remarks: list[str]
+    notes: list[str] = field(default_factory=list)  # for the teacher alone
 
     @property
     def score(self):
@@ -74,6 +78,26 @@ class Grader:
         self.answers = {q.name: sources.bound_names(q.code()) for q in self.source.questions}
         self.clean = run_notebook(notebook)
         self.imports = imports(notebook)
+        self.library = {
+            name
+            for name, value in self.clean.items()
+            if isinstance(value, ModuleType) and value.__name__.startswith("runproofs.")
+        }
+        self.used = self.library_names(python(notebook))
+
+    def library_names(self, sources):
+        """What some code takes from the library, such as "shallow.objective"."""
+        found = set()
+        for source in sources:
+            with contextlib.suppress(SyntaxError, ValueError, RecursionError, MemoryError):
+                for node in ast.walk(ast.parse(source)):
+                    if isinstance(node, ast.ImportFrom) and "runproofs." in f"{node.module}.":
+                        module = node.module.split(".")[-1]
+                        found |= {f"{module}.{alias.name}" for alias in node.names}
+                    elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+                        known = {node.value.id} & self.library
+                        found |= {f"{module}.{node.attr}" for module in known}
+        return found
 
     def failed(self, remark):
         """The result of a submission that gives nothing to grade."""
@@ -93,10 +117,15 @@ class Grader:
         with own as box, Submission(cells, limits, box) as submission:
             marks = [self.mark(test, submission) for test in self.tests.values()]
             remarks = [
-                f"Code cell {number + 1}: {remark}"
+                f"Code cell {number + 1} ({cells[number].strip()[:40]!r}): {remark}"
                 for number, remark in sorted(submission.remarks.items())
             ]
-        return Result(marks, remarks)
+        more = len(remarks) - MOST_REMARKS
+        remarks[MOST_REMARKS:] = [f"And so {more} more."] * (more > 0)
+        transform = TransformerManager().transform_cell
+        more = self.library_names(map(transform, cells)) - self.used
+        notes = [f"It uses {', '.join(sorted(more))}, which the solution does not."] * bool(more)
+        return Result(marks, remarks, notes)
 
     def mark(self, test, submission):
         """Run the tests of one question on what the submission has.
@@ -138,6 +167,8 @@ class Grading:
 
         def work():
             signal.signal(signal.SIGINT, signal.SIG_IGN)  # the batch hears it, and ends this
+            most = resource.getrlimit(resource.RLIMIT_AS)[1]  # tests run on what was answered
+            resource.setrlimit(resource.RLIMIT_AS, (2 * limits.memory, most))
             try:
                 found = asdict(grader.grade(content, limits, sandbox))
             except Exception as error:  # never the submission's, whose own are caught before
@@ -161,7 +192,12 @@ class Grading:
         self.process.join()
         if isinstance(found, str):
             raise MachineError(found)
-        return Result([Mark(**mark) for mark in found["marks"]], found["remarks"])
+        return result_of(found)
+
+
+def result_of(found):
+    """A `Result` from what `asdict` made of it."""
+    return Result([Mark(**mark) for mark in found["marks"]], found["remarks"], found["notes"])
 
 
 def run_notebook(notebook):

@@ -7,10 +7,12 @@ pattern such as `*_40312_*` for what a student's files are called, or nothing wh
 
 import os
 import stat
+import unicodedata
 from collections import Counter
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from fnmatch import fnmatchcase
+from itertools import chain, count
 from pathlib import Path
 
 from coursework.tools import table
@@ -26,6 +28,7 @@ class Handed:
     when: float | None = None  # seconds, as a file's time is
     name: str = ""
     listed: bool = True  # in the roster, if there is one
+    sure: bool = True  # that nothing else may be this student's
     remarks: list[str] = field(default_factory=list)
 
     def hours_late(self, due):
@@ -40,19 +43,28 @@ def read(folder, most, students=None):
     """All that was handed in, a `Handed` each, sorted; files of more than `most` bytes unread.
 
     `students` is what `roster` returns. Without it each file is a student's: "ada" of `ada.ipynb`,
-    "ada-hw" of `ada/hw.ipynb`; what is no notebook keeps its ending, and what comes twice has a
-    number, so that none is lost. Raises ValueError, and OSError for a file that cannot be read.
+    "ada-hw" of `ada/hw.ipynb`; what is no notebook keeps its ending, and what comes twice, or is
+    the same in a table, has a number, so that none is lost. Raises ValueError, and OSError for a
+    file that cannot be read.
     """
     found = sorted(_files(Path(folder), most), key=lambda handed: handed.file.split("/"))
     if students is not None:
         return _by_roster(found, students)
-    times, named = Counter(), []
-    for handed in found:
-        student = handed.file.replace("/", "-").removesuffix(".ipynb")
-        times[student] += 1
-        number = f" ({times[student]})" if times[student] > 1 else ""
-        named.append(replace(handed, student=student + number))
-    return named
+    return _numbered(
+        replace(handed, student=handed.file.replace("/", "-").removesuffix(".ipynb"))
+        for handed in found
+    )
+
+
+def _numbered(everything):
+    """The same, where a student whose name in a table is that of an earlier one has a number."""
+    taken, numbered = set(), []
+    for handed in everything:
+        names = chain([handed.student], (f"{handed.student} ({k})" for k in count(2)))
+        student = next(name for name in names if table.cell(name) not in taken)
+        taken.add(table.cell(student))
+        numbered.append(replace(handed, student=student))
+    return numbered
 
 
 def _files(folder, most):
@@ -65,7 +77,8 @@ def _files(folder, most):
             if stat.S_ISDIR(found.st_mode):
                 continue
             inside = path.relative_to(folder).as_posix()
-            handed = Handed("", os.fsencode(inside).decode("utf-8", "replace"))
+            name = os.fsencode(inside).decode("utf-8", "replace")
+            handed = Handed("", unicodedata.normalize("NFC", name))  # of macOS they are not
             if not stat.S_ISREG(found.st_mode):
                 kind = "a link" if stat.S_ISLNK(found.st_mode) else "no file"
                 yield replace(handed, remarks=[f"It is {kind}: hand in the notebook itself."])
@@ -89,28 +102,31 @@ def roster(path):
 def _by_roster(found, students):
     """A `Handed` for each of the students, and one for each file that is nobody's."""
     files = {row["id"]: [] for row in students}
-    nobodys = []
+    strangers = []
     for handed in found:
         owners = [row["id"] for row in students if _is_of(handed.file, row)]
-        if len(owners) > 1:
-            raise ValueError(f"{handed.file} may be of {' and of '.join(owners)}: see roster.csv.")
-        files[owners[0]].append(handed) if owners else nobodys.append(handed)
-    listed = [_newest(files[row["id"]], row) for row in students]
-    remark = "Nobody in roster.csv has a file of this name."
-    strangers = [
-        replace(handed, student=handed.file, listed=False, remarks=[*handed.remarks, remark])
-        for handed in nobodys
-    ]
-    return listed + strangers
+        if len(owners) == 1:
+            files[owners[0]].append(handed)
+            continue
+        remark = "Nobody in roster.csv has a file of this name."
+        if owners:
+            remark = f"This may be of {' and of '.join(owners)}: see roster.csv."
+        remarks = [*handed.remarks, remark]
+        strangers.append(replace(handed, student=handed.file, listed=False, remarks=remarks))
+    listed = [_newest(files[row["id"]], row, strangers) for row in students]
+    return _numbered(listed + strangers)
 
 
 def _is_of(file, row):
     patterns = [row["file"]] if row["file"] else [f"{row['id']}.ipynb", f"{row['id']}/*"]
-    return any(fnmatchcase(file, pattern) for pattern in patterns)
+    return any(fnmatchcase(file, unicodedata.normalize("NFC", pattern)) for pattern in patterns)
 
 
-def _newest(files, row):
+def _newest(files, row, strangers):
     """What counts of a student's files: the newest notebook, or else the newest of all."""
+    if not files and strangers:
+        remark = "Nothing was handed in, or it is one of the files that are nobody's."
+        return Handed(row["id"], name=row["name"], sure=False, remarks=[remark])
     if not files:
         return Handed(row["id"], name=row["name"], remarks=["Nothing was handed in."])
     last = max(files, key=lambda f: (f.file.endswith(".ipynb"), f.when or 0, f.file))

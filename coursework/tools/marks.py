@@ -4,7 +4,9 @@ A teacher writes into the columns by hand, each with a comment beside it, and in
 a mark of the tests is set to another one: "rate = 2: the text was unclear; curves = 1: half of it".
 """
 
+import contextlib
 import re
+from collections import defaultdict
 from dataclasses import dataclass, field
 
 from coursework.tools import table
@@ -24,13 +26,17 @@ class ByHand:
     changes: dict[str, tuple[float, str]] = field(default_factory=dict)  # mark and reason
     changed: str = ""  # the same, as it was written
     notebook: str = ""  # what was marked
+    scored: float | None = None  # by the tests, in the last run
 
     def automatic(self, result):
         """The marks by the tests, after changes."""
         return sum(self.changes.get(m.question, (m.score, ""))[0] for m in result.marks)
 
     def total(self, handed, source, result):
-        """The sum of all marks; None while some by hand are missing of what was handed in."""
+        """The sum of all marks; None while some by hand are missing of what was handed in, and for
+        whom nothing is found while some files are nobody's."""
+        if not handed.sure:
+            return None
         if handed.file and not {q.name for q in source.questions if q.manual} <= set(self.marks):
             return None
         return self.automatic(result) + sum(self.marks.values())
@@ -40,6 +46,11 @@ def _columns(source):
     """Pairs (column of the mark, column of the comment) by question, of those marked by hand."""
     manual = [q for q in source.questions if q.manual]
     return {q.name: (f"{q.name} (by hand, of {q.points:g})", f"{q.name} comment") for q in manual}
+
+
+def _tested(source):
+    """The columns of the marks by tests."""
+    return [f"{q.name} (of {q.points:g})" for q in source.questions if not q.manual]
 
 
 def read(path, source, students):
@@ -52,16 +63,25 @@ def read(path, source, students):
         return {}
     columns = _columns(source)
     known = {cell(student): student for student in students}
-    short = {student.lstrip("0"): student for student in known.values()}  # 007, by a spreadsheet
+    short = defaultdict(list)  # 007, by a spreadsheet
+    for student in known.values():
+        short[student.lstrip("0")].append(student)
     found, gone = {}, []
     rows = table.read(path)
     if rows and not {"student", *(mark for mark, _ in columns.values())} <= set(rows[0]):
         raise ValueError(f"{path} has other columns than those written here. Move it away.")
     for row in rows:
-        student = known.get(row["student"], short.get(row["student"]))
-        if student is None:
-            gone.append(row["student"])
+        text = row["student"]
+        likely = [known[text]] if text in known else short.get(text, [])
+        if not likely:
+            gone.append(text)
             continue
+        student = likely[0]
+        if len(likely) > 1 or student in found:
+            raise ValueError(
+                f"{path}: {text} may be {' or '.join(likely)}, or stands there twice. Has a "
+                f"spreadsheet dropped zeros? Write them again, and save that column as text."
+            )
         found[student] = _by_hand(row, source, f"{path}: {student}")
     if gone:
         raise ValueError(
@@ -75,6 +95,8 @@ def _by_hand(row, source, where):
     points = {question.name: question.points for question in source.questions}
     by_tests = {question.name for question in source.questions if not question.manual}
     found = ByHand(changed=row.get(CHANGED, ""), notebook=row.get("notebook", ""))
+    with contextlib.suppress(KeyError, ValueError):
+        found.scored = sum(float(row[text].replace(",", ".")) for text in _tested(source))
     for name, (mark, comment) in _columns(source).items():
         if row[mark]:
             found.marks[name] = table.number(row[mark], points[name], f"{where}: {name}")
@@ -92,10 +114,18 @@ def _by_hand(row, source, where):
 def rows(graded, source, due=None):
     """The table of all that was `graded`, triples of a `Handed`, a `Result` and a `ByHand`."""
     columns = _columns(source)
-    tested = [f"{q.name} (of {q.points:g})" for q in source.questions if not q.manual]
     possible = sum(question.points for question in source.questions)
     yield [
-        *("student", "name", "file", "hours late", *tested, "automatic", "automatic, of", CHANGED),
+        *(
+            "student",
+            "name",
+            "file",
+            "hours late",
+            *_tested(source),
+            "automatic",
+            "automatic, of",
+            CHANGED,
+        ),
         *(column for pair in columns.values() for column in pair),
         *("total", "possible", "notebook", "remarks"),
     ]
@@ -113,5 +143,5 @@ def rows(graded, source, due=None):
             *(f"{by_hand.automatic(result):g}", f"{result.possible:g}", by_hand.changed),
             *written,
             *("" if total is None else f"{total:g}", f"{possible:g}", by_hand.notebook),
-            " | ".join(result.remarks),
+            " | ".join([*result.remarks, *result.notes]),
         ]

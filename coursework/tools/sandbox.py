@@ -15,13 +15,12 @@ import subprocess
 import sys
 import tempfile
 from importlib.util import find_spec
-from multiprocessing.connection import Connection
 from pathlib import Path
 
 from coursework.tools import student_side
 
 KEPT = ("PATH", "LANG", "LD_LIBRARY_PATH", "HOME", "MPLCONFIGDIR")  # of what is set
-ALWAYS = "import IPython.core.interactiveshell, matplotlib.pyplot, numpy\n"  # what all import
+ALWAYS = "import ipykernel.inprocess.ipkernel, matplotlib.pyplot, numpy\n"  # what all import
 CODE = Path(student_side.__file__).read_text()  # its file is out of reach there
 SYSTEM = ("/usr", "/bin", "/lib", "/lib64", "/etc/ld.so.cache", "/etc/localtime", "/etc/fonts")
 DEVICES = ("/dev/null", "/dev/urandom")
@@ -127,7 +126,8 @@ class Sandbox:
         with contextlib.ExitStack() as ours:
             ours.enter_context(connection)
             ours.enter_context(leash)
-            most = [int(limits.total), limits.memory, limits.file]
+            most = [int(limits.total), limits.memory, limits.file, limits.files]
+            most += [] if self.folder else [limits.processes]  # else it counts all of the user's
             with theirs, kept:
                 handles = [theirs.fileno(), kept.fileno()]
                 socket.send_fds(self.control, [json.dumps(most).encode()], handles)
@@ -135,4 +135,4 @@ class Sandbox:
             if leash.recv(1) != b"+":
                 raise OSError("A sandbox has ended.")
             ours.pop_all()
-        return Connection(connection.detach()), leash
+        return connection, leash

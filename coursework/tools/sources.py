@@ -110,6 +110,11 @@ def pick(name, term):
     return others[int.from_bytes(digest) % len(others)]
 
 
+def digest(name, variant):
+    """A variant in a word that does not say which it is to whoever reads it."""
+    return hashlib.sha256(f"{name} {variant}".encode()).hexdigest()[:12]
+
+
 def varied(name, text, variant):
     """The source with the conventions of a variant, in text, answers and tests alike.
 

@@ -9,27 +9,50 @@ else.
 """
 
 import base64
+import builtins
 import contextlib
 import dataclasses
+import getpass
 import json
 import os
 import pickle
 import resource
+import shutil
 import signal
 import socket
+import subprocess
 import sys
 import tempfile
 import types
+from collections import namedtuple
 from collections.abc import Iterable
 from fractions import Fraction
 from multiprocessing.connection import Connection
 
 functions = []  # those that were sent, by number
+ask_back = None  # how a function of the other side is called
 
 
 def resolve(number):
     """The function that was sent with this number; unpickling an argument calls it."""
     return functions[number]
+
+
+class Callback:
+    """A function of the other side: a call runs there, on data, and returns what pickles."""
+
+    __name__ = "function"
+
+    def __init__(self, number):
+        self.number = number
+
+    def __call__(self, *args, **kwargs):
+        return ask_back(self.number, args, kwargs)
+
+
+def named(fields, *values):
+    """A named tuple that was sent; unpickling an argument calls it."""
+    return namedtuple("Named", fields)(*values)
 
 
 def encode(value):
@@ -89,30 +112,63 @@ def pretend_otter():
     sys.modules["otter"] = module
 
 
-def limit(seconds, memory, file_size):
+LIMITED = (
+    *(resource.RLIMIT_CORE, resource.RLIMIT_CPU, resource.RLIMIT_AS, resource.RLIMIT_FSIZE),
+    *(resource.RLIMIT_NOFILE, resource.RLIMIT_NPROC),
+)
+
+
+def limit(*numbers):
     """What the kernel denies this process from now on, and all that it starts."""
-    for kind, most in (
-        (resource.RLIMIT_CPU, seconds),
-        (resource.RLIMIT_AS, memory),
-        (resource.RLIMIT_FSIZE, file_size),
-        (resource.RLIMIT_CORE, 0),
-    ):
+    for kind, most in zip(LIMITED, (0, *numbers), strict=False):
         hard = resource.getrlimit(kind)[1]
         most = most if hard == resource.RLIM_INFINITY else min(most, hard)
         resource.setrlimit(kind, (most, most))
 
 
+def notebook_shell(failed):
+    """The shell of a Jupyter kernel, without a front end: nobody sees output or answers questions.
+
+    A line magic or a shell line that fails, since there is no network or no window, costs its own
+    line only; `failed` gets what it raised.
+    """
+    from ipykernel.inprocess.ipkernel import InProcessKernel
+
+    kernel = InProcessKernel()
+    kernel.session.send = lambda *args, **kwargs: None
+    shell = kernel.shell
+    shell.history_manager.enabled = False
+    shell.showtraceback = lambda *args, **kwargs: None  # it takes long
+    shell.ask_exit = lambda: None  # `exit` ends a notebook, and what is asked comes afterwards
+    builtins.input = getpass.getpass = lambda *args, **kwargs: ""
+
+    magic = shell.run_line_magic
+
+    def line(name, text, _stack_depth=1):
+        try:
+            return magic(name, text, _stack_depth + 1)  # it looks for variables where it is called
+        except Exception as error:
+            failed.append(error)
+
+    def system(command):
+        try:
+            subprocess.run(shell.var_expand(command, depth=1), shell=True)  # needs no terminal
+        except Exception as error:
+            failed.append(error)
+
+    shell.run_line_magic, shell.system = line, system
+    return shell
+
+
 def serve(connection):
     """Answer requests until the other side goes."""
-    from IPython.core.interactiveshell import InteractiveShell
-
-    shell = InteractiveShell.instance(colors="nocolor")
-    shell.history_manager.enabled = False
-    shell.showtraceback = lambda *args, **kwargs: None  # nobody would see it, and it takes long
+    failed = []
+    shell = notebook_shell(failed)
 
     def run(source):
+        failed.clear()
         result = shell.run_cell(source, store_history=False)
-        error = result.error_before_exec or result.error_in_exec
+        error = result.error_before_exec or result.error_in_exec or next(iter(failed), None)
         return None if error is None else f"{type(error).__name__}: {error}"
 
     def get(name):
@@ -121,18 +177,32 @@ def serve(connection):
     def call(number, args, kwargs):
         return resolve(number)(*args, **kwargs)
 
-    while True:
-        try:
+    def answers():
+        """Answer until the other side goes, or replies to what it was asked from here."""
+        while True:
             request = connection.recv_bytes()
-        except EOFError:
-            return
-        try:
-            verb, *arguments = pickle.loads(request)
-            value = encode({"run": run, "get": get, "call": call}[verb](*arguments))
-            answer = json.dumps({"value": value})
-        except BaseException as error:  # also sys.exit() and what else a submission may raise
-            answer = json.dumps({"error": [type(error).__name__, str(error)[:500]]})
-        connection.send_bytes(answer.encode())
+            try:
+                verb, *arguments = pickle.loads(request)
+                if verb in ("value", "error"):
+                    return verb, arguments
+                value = encode({"run": run, "get": get, "call": call}[verb](*arguments))
+                answer = json.dumps({"value": value})
+            except BaseException as error:  # also sys.exit() and what else a submission may raise
+                answer = json.dumps({"error": [type(error).__name__, str(error)[:500]]})
+            connection.send_bytes(answer.encode())
+
+    def ask(number, args, kwargs):
+        message = json.dumps({"callback": [number, encode(list(args)), encode(kwargs)]})
+        connection.send_bytes(message.encode())
+        verb, reply = answers()
+        if verb == "value":
+            return reply[0]
+        raise getattr(builtins, reply[0], RuntimeError)(reply[1])
+
+    global ask_back
+    ask_back = ask
+    with contextlib.suppress(EOFError):
+        answers()
 
 
 def fork_for_each(control):
@@ -176,6 +246,10 @@ def settle(limits):
 
     os.setsid()
     folder = os.getcwd()
+    for entry in os.scandir(folder):  # what a process left that was ended; it may be full
+        with contextlib.suppress(OSError):
+            remove = shutil.rmtree if entry.is_dir(follow_symlinks=False) else os.unlink
+            remove(entry.path)
     os.environ.update(HOME=folder, TMPDIR=folder, IPYTHONDIR=f"{folder}/.ipython")
     os.environ.update(MPLCONFIGDIR=f"{folder}/.matplotlib")
     np.random.seed()  # noqa: NPY002  (else that of the process it was forked from)
@@ -184,7 +258,8 @@ def settle(limits):
 
 
 if __name__ == "__main__":
-    sys.modules["coursework.tools.student_side"] = sys.modules["__main__"]
+    for module in ("coursework", "coursework.tools.student_side"):  # as the other side calls this
+        sys.modules[module] = sys.modules["__main__"]
     descriptor, imports = sys.argv[1:]
     nowhere = os.open(os.devnull, os.O_RDWR)
     for standard in range(3):  # a gigabyte of output is a gigabyte less, not more

@@ -27,7 +27,7 @@ def read(path):
 def write(path, rows):
     """Write a CSV file that spreadsheets read, all of it or nothing."""
     new = path.with_name(f"{path.name}.new")
-    with open(new, "w", newline="", encoding="utf-8-sig") as file:
+    with open(new, "w", newline="", encoding="utf-8-sig", errors="replace") as file:
         csv.writer(file).writerows([cell(value) for value in row] for row in rows)
         file.flush()
         os.fsync(file.fileno())
