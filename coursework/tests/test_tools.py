@@ -18,10 +18,10 @@ NAME = "dropout_is_a_regularizer"
 def test_the_limits_that_are_told_are_those_that_hold():
     most = Limits()
     gigabytes = f"{most.memory // 2**30} GiB"
-    times = f"{most.cell} s a cell, {most.question} s a question, {most.total} s in all"
-    files = f"{most.file // 2**20} MiB a file, {sandbox.ROOM // 2**20} MiB of files"
+    times = f"{most.cell} s for a cell, {most.question} s for a question, {most.total} s in all"
+    files = f"{most.file // 2**20} MiB for a file and {sandbox.ROOM // 2**20} MiB for all files"
     told = (sources.COURSEWORK / "GRADING.md").read_text()
-    assert f"Limits: {times}, {gigabytes} a process, {files};" in told
+    assert f"The limits: {times}; {gigabytes} of memory for a process; {files};" in told
     page = (sources.COURSEWORK.parent / "book" / "course" / "index.md").read_text()
     assert most.total == 10 * 60
     assert f"at most ten minutes, and {gigabytes} for each process" in page
