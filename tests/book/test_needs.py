@@ -30,7 +30,7 @@ def test_no_page_needs_itself_in_the_end():
 
 
 def test_teachers_are_told_which_chapters_begin_without_another():
-    advice = (BOOK / "index.md").read_text("utf-8").split("begin without any other: ")[1]
+    advice = (BOOK / "index.md").read_text("utf-8").split("need no other chapter first: ")[1]
     alone, others = (re.findall(r"`(ch:.*?)`", part) for part in advice.split(". ", 1))
     page = labeled()
     assert len(alone) == 5
