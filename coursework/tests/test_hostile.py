@@ -21,7 +21,7 @@ QUICK = Limits(cell=5, question=5, total=120, file=2**20)
 MODULE = sys.modules["coursework.tools.submission"].__file__
 
 HARMLESS = {  # a cell beside the right answers: it breaks nothing else
-    "loops for ever": "while True: pass",
+    "loops forever": "while True: pass",
     "prints a gigabyte": "for _ in range(1000): print('x' * 10**6)",
     "writes a large file": "open('large', 'wb').write(bytes(10**8))",
     "asks for memory": "x = bytearray(10**11)",
@@ -72,7 +72,7 @@ class Any(np.ndarray):
     def __array_ufunc__(self, *a, **k): return True
 any = np.zeros(3).view(Any)
 ANSWERS = lambda *a: any""",
-    "answers for ever": """
+    "answers forever": """
 def answer(*a):
     while True: pass
 ANSWERS = answer""",

@@ -156,7 +156,7 @@ class Heads(np.random.Generator):
 
 
 class Frozen(np.random.Generator):
-    """One draw for ever: who asks the same gets the first answer again."""
+    """One draw forever: who asks the same gets the first answer again."""
 
     def __getattribute__(self, name):
         method = super().__getattribute__(name)

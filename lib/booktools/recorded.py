@@ -3,7 +3,7 @@
 The run tells which functions of the library the cells call, with which arguments, and which arrays
 reach the positive rows of the cards. From that come: a formula off by 5 % (a bound also by 2 and by
 10), an argument frozen at its first value, to the power 1.4 or 0.7, or exchanged with its neighbor;
-a procedure that stands still, takes one step, throws one coin for ever or only heads, shows its
+a procedure that stands still, takes one step, throws one coin forever or only heads, shows its
 state too late; a row whose left side is its first entry throughout; a stored array that is zero, or
 has its arms exchanged; a mutant (syntax.py) of a function that the page runs.
 """
@@ -156,14 +156,14 @@ def of_many(method, sides, options) -> bool:
 
 
 def first_throughout(judge, row, sides, options) -> str:
-    spoilt = Row(SimpleNamespace(**vars(row.check)), row.text)
-    spoilt.check.must_be_open = lambda text: None
+    spoiled = Row(SimpleNamespace(**vars(row.check)), row.text)
+    spoiled.check.must_be_open = lambda text: None
     members = as_numpy(sides[0])
     try:
-        judge(spoilt, np.full_like(members, members.flat[0]), *sides[1:], **options)
+        judge(spoiled, np.full_like(members, members.flat[0]), *sides[1:], **options)
     except Exception:
         return "loud"
-    return "unseen" if spoilt.verdict.passed else "seen" if spoilt.verdict.compared else "loud"
+    return "unseen" if spoiled.verdict.passed else "seen" if spoiled.verdict.compared else "loud"
 
 
 # The errors ---------------------------------------------------------------------------------------
@@ -240,7 +240,7 @@ def of_procedures(name, call):
         elif n in STEPS and its == "number":
             yield "one step only", "one step", numeric(n, lambda x: type(x)(1))
         elif n in ("rng", "seed", "generator"):
-            yield "one draw for ever", "one for ever", plant.coins(n, plant.Frozen)
+            yield "one draw forever", "one forever", plant.coins(n, plant.Frozen)
             yield "every coin shows heads", "all kept", plant.coins(n, plant.Heads)
         elif n == "observe" and its == "function":
             yield "shown too late", "late", plant.late(n)

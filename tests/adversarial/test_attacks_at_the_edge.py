@@ -116,7 +116,7 @@ def test_a_sample_without_gradient_stays_at_any_step():
 @pytest.mark.parametrize("norm", NORMS)
 @pytest.mark.parametrize("start", [False, True])
 def test_both_ends_of_the_box_are_reached_and_kept(norm, start):
-    """Towards the corners (low, high): pixels stop there, and the others go on."""
+    """Toward the corners (low, high): pixels stop there, and the others go on."""
     x = torch.tensor([[-0.9, 1.9, 0.5]], dtype=torch.float64)
     model, y = linear([0, 0, 0], [-3, 2, 1]), torch.tensor([0])
     u = attacks.pgd(

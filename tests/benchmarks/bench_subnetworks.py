@@ -1,4 +1,4 @@
-"""Benchmarks of Chapter 5: all sub-networks of a wide layer."""
+"""Benchmarks of Chapter 5: all subnetworks of a wide layer."""
 
 from functools import partial
 
@@ -38,7 +38,7 @@ def product(network, x, masks):
 
 
 def products():
-    """Sub-networks: the logits of 100 on 450 inputs, what is below the mask included, milliseconds
+    """Subnetworks: the logits of 100 on 450 inputs, what is below the mask included, milliseconds
 
     A pass computes convolutions, dense layers and the masked output layer, as a loop over models
     does. The loop computes all below the mask once. The three agree to 1e-5 of the largest logit.

@@ -189,8 +189,8 @@ def test_the_model_is_attacked_as_it_will_be_used_and_trained_as_it_learns():
     options = {"eps": 0.1, "steps": 2, "epochs": 1, "batch": 4, "rate": 0.1}
     assert cifar.train(model, X, Y, loss="ce", augment=False, seed=0, **options) is model
     assert [training for _, training in model.inputs] == [False, False, True] * 2
-    for learnt, _ in model.inputs[2::3]:  # two steps reach the corners of the cube
-        torch.testing.assert_close((learnt - 0.5).abs(), torch.full((4, 6), 0.1))
+    for learned, _ in model.inputs[2::3]:  # two steps reach the corners of the cube
+        torch.testing.assert_close((learned - 0.5).abs(), torch.full((4, 6), 0.1))
     assert not model.training
 
 

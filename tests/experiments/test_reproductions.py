@@ -86,7 +86,7 @@ def test_figure_2_3_ends_at_the_optimum_and_a_constant_step_above_it():
 
 
 def test_figure_2_2_follows_the_gradient_flow_without_dropout():
-    """|u|^2 grows as a logistic curve towards M, at the speed 2 M; the step is small."""
+    """|u|^2 grows as a logistic curve toward M, at the speed 2 M; the step is small."""
     flow = ch2.figure_2_2(lam=(0.0,), M=2.0, starts=((0.3, 0.4),), runs=40, steps=6000, eta=1e-4)
     t = 1e-4 * 20 * np.arange(301)
     expected = 2 / (1 + (2 / 0.25 - 1) * np.exp(-4 * t))

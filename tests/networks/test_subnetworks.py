@@ -1,4 +1,4 @@
-"""The sub-networks of a wide layer, by loops over masks, enumeration and the normal law."""
+"""The subnetworks of a wide layer, by loops over masks, enumeration and the normal law."""
 
 import numpy as np
 import pytest

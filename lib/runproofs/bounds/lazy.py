@@ -491,7 +491,7 @@ def theorem_15(
 
 
 def certificate(total: ArrayLike, T: ArrayLike, delta: ArrayLike) -> float | np.ndarray:
-    """Bound on the average error of fresh sub-networks along a run, from the sum of the Q.
+    """Bound on the average error of fresh subnetworks along a run, from the sum of the Q.
 
     ``(2 ln 2 sum Q_t + ln(1 / delta)) / ((1 - 1/e) T)``, with probability at least 1 - delta for
     all T at once: `mistake_certificate`, where 1{z <= 0} is at most 2 ln 2 Q.
@@ -523,7 +523,7 @@ def certificate(total: ArrayLike, T: ArrayLike, delta: ArrayLike) -> float | np.
 
 
 def mistake_certificate(mistakes: ArrayLike, T: ArrayLike, delta: ArrayLike) -> float | np.ndarray:
-    """Bound on the average error of fresh sub-networks along a run, from the online mistakes.
+    """Bound on the average error of fresh subnetworks along a run, from the online mistakes.
 
     ``(K + ln(1 / delta)) / ((1 - 1/e) T)``, with probability at least 1 - delta for all T at once.
 

@@ -4,7 +4,7 @@ The thesis fixes two convolutions with max-pooling, three dense layers, ReLU, cr
 SGD with step 0.01, batches of 64, 25 epochs, and the widths m of the last hidden layer. Here: 6 and
 16 channels, a dense layer of 64 units below the wide one, uniform starts in +-fan_in^(-1/2), and
 one mask an iteration, for all examples of its batch, as Algorithm 4 has it: that is what "the
-sub-network visited" means, and a step computes and moves only the units that it keeps.
+subnetwork visited" means, and a step computes and moves only the units that it keeps.
 """
 
 from collections import deque
@@ -156,7 +156,7 @@ def _layers(network, x, y):
 
 
 def measure(network, x, y, masks, q, rng):
-    """Test accuracy: of the full network, of sub-networks (K,), and the Gaussian prediction.
+    """Test accuracy: of the full network, of subnetworks (K,), and the Gaussian prediction.
 
     masks: (K, m) Boolean. Returns a dict "full", "loss", "masked" (K,) and "gaussian".
     """
@@ -173,11 +173,11 @@ def measure(network, x, y, masks, q, rng):
 
 
 def curves(images, width, rate, trained, epochs, batch, step_size, tested, times, masks, seed=0):
-    """One network against its sub-networks, at 0 and at `times` numbers of steps, log-spaced.
+    """One network against its subnetworks, at 0 and at `times` numbers of steps, log-spaced.
 
     rate: of the masks that are tested; trained: the rate in training, None for the same. masks: how
     many fixed masks training never saw. Returns "times"; test accuracies "full" (T,), "fixed" of
-    these sub-networks (T, masks), "recent" (T, RECENT) of the masks of the last iterations, NaN
+    these subnetworks (T, masks), "recent" (T, RECENT) of the masks of the last iterations, NaN
     where there were none, "gaussian" (T,), predicted without a mask; the full network's "loss"; and
     at the end, "half": with as many masks that keep half as much.
     """
@@ -208,7 +208,7 @@ def curves(images, width, rate, trained, epochs, batch, step_size, tested, times
 
 
 def visits(images, width, rate, epochs, batch, step_size, tested, looks, masks, seed=0):
-    """A network against the sub-network that it visits next: Figure 5-2.
+    """A network against the subnetwork that it visits next: Figure 5-2.
 
     At t = 0, at `looks` numbers of steps, log-spaced up to four fifths of training, and at `looks`
     evenly spaced ones after that. Returns "times" (T,), and the test accuracies "full" (T,),

@@ -109,7 +109,7 @@ def one_neuron(keep, flip, steps, level):
 def all_runs(network, X, Y, q, eta):
     """Every run of Algorithm 4: the laws of a mask and of the runs, and the losses (n, ..., n, T).
 
-    One axis for the mask of each step. Losses of the whole network at q W_t; of the sub-network.
+    One axis for the mask of each step. Losses of the whole network at q W_t; of the subnetwork.
     """
     masks, law = all_masks(len(network.a), keep=q)
     choice = np.indices((len(masks),) * len(X))

@@ -96,7 +96,7 @@ def all_missing_directions(U, t):
 
 
 def exchange(U, j, m, t):
-    """The curve of Lemma 5, Case 3: turn the present w_j = e_j towards the missing e_m."""
+    """The curve of Lemma 5, Case 3: turn the present w_j = e_j toward the missing e_m."""
     new = U.copy()
     new[j], new[m] = np.sqrt(1 - t**2) * U[j], t * U[j]
     return new

@@ -72,7 +72,7 @@ def descended(law, n, low, starts, rng):
 def least_ratio(m, p):
     """The least E phi^2 / (E phi)^2, phi >= 0 on {0,1}^m of increasing differences, phi(0) = 0.
 
-    It is |P 1|^-2, P the projection on the cone of these phi, by non-negative least squares.
+    It is |P 1|^-2, P the projection on the cone of these phi, by nonnegative least squares.
     """
     vertices = list(product((0, 1), repeat=m))
     at = {u: k for k, u in enumerate(vertices)}

@@ -391,7 +391,7 @@ class OptimalSpectrum(NamedTuple):
     threshold : float
         ``alpha = lam rho kappa_rho / (r + lam rho)``, in the units of sigma.
     spectrum : (m,) ndarray
-        Singular values of the optimal product, non-increasing.
+        Singular values of the optimal product, nonincreasing.
     value : float
         The minimum, ``lam (rho kappa_rho)^2 / (r + lam rho) + sum_{i > rho} sigma_i^2``.
     """
@@ -465,7 +465,7 @@ def spectrum_by_nnls(sigma: ArrayLike, r: int, lam: float) -> tuple[np.ndarray, 
     """The same singular values and minimum by a standard solver, which knows no threshold.
 
     Minimizes ``sum_{i <= r} (sigma_i - x_i)^2 + (lam / r) (sum_i x_i)^2`` over x >= 0, as
-    non-negative least squares with one row more.
+    nonnegative least squares with one row more.
 
     Parameters
     ----------

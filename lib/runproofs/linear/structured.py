@@ -1,4 +1,4 @@
-"""Factorizations with structure: non-negative, sparse, robust; product-of-norms regularizers.
+"""Factorizations with structure: nonnegative, sparse, robust; product-of-norms regularizers.
 
 All minimize over one column of a factor after another, exactly, so that no step raises the
 objective. Source: the slides "Mathematics of Deep Learning", part on structured factorization.
@@ -80,7 +80,7 @@ def objective(U: ArrayLike, V: ArrayLike, Y: ArrayLike, lam: float, lam_1: float
 def nmf(
     Y: ArrayLike, U: ArrayLike, V: ArrayLike, lam: float, *, sweeps: int = 200
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Non-negative factors after sweeps of exact minimization, column by column.
+    """Nonnegative factors after sweeps of exact minimization, column by column.
 
     Parameters
     ----------
@@ -125,7 +125,7 @@ def nmf(
 
 
 def non_negative_polar(R: ArrayLike) -> tuple[Polar, float]:
-    """A good non-negative pair for R, and an upper bound of all.
+    """A good nonnegative pair for R, and an upper bound of all.
 
     Maximizes ``u^T R v`` over u, v >= 0 of length at most 1 by turns, 100 times, from every
     coordinate vector v: a local search.

@@ -37,7 +37,7 @@ def optimum_over_supports(
     value : Fraction
         The minimum.
     x : list of Fraction
-        Singular values of the optimal products, non-increasing.
+        Singular values of the optimal products, nonincreasing.
 
     See Also
     --------

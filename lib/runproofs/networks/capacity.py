@@ -247,7 +247,7 @@ def supremum_by_cells(
     ``b^T t`` and ``||B t||``. With t minimizing ``||B t||^2 + (b^T t - 1)^2`` the ratio is largest,
     and a multiple u of B t with ``B^T u >= b`` shows that it is at most ``||u||`` (least distance
     programming). Cost: some milliseconds a ray, ``O((m + n)^2)`` in dimension 3, and for each of as
-    many cells and each weight vector a problem of non-negative least squares, some 20 microseconds.
+    many cells and each weight vector a problem of nonnegative least squares, some 20 microseconds.
 
     References
     ----------

@@ -1,11 +1,11 @@
 """Dropout training of a wide ReLU network whose top layer is frozen, Chapter 5 of the thesis.
 
-The network and its sub-network are::
+The network and its subnetwork are::
 
     f(x; W) = m^{-1/2} a^T sigma(W x),   g(x; W, B) = m^{-1/2} a^T B sigma(W x),
 
 with the ReLU sigma, signs a (m,) and masks B = diag(b) that keep a unit with probability q. It is a
-`TwoLayerNetwork` with top layer a / sqrt(m) and alpha = 0, its sub-network is ``network[b]``. As
+`TwoLayerNetwork` with top layer a / sqrt(m) and alpha = 0, its subnetwork is ``network[b]``. As
 everywhere in the library all functions broadcast: networks (..., m, d), points (..., d), labels
 (...) and masks (..., m). At a kink the slope is 0, where the thesis has 1 in one place and 0 in
 another.
@@ -340,12 +340,12 @@ def linearization(
 def error(
     network: TwoLayerNetwork, X: ArrayLike, Y: ArrayLike, masses: ArrayLike | None = None
 ) -> np.ndarray:
-    """``P{y f(x) <= 0}``, exactly: a silent sub-network, whose output is 0, errs everywhere.
+    """``P{y f(x) <= 0}``, exactly: a silent subnetwork, whose output is 0, errs everywhere.
 
     Parameters
     ----------
     network : TwoLayerNetwork
-        One network or a batch (...), sub-networks included.
+        One network or a batch (...), subnetworks included.
     X : (n, d) array_like
         Points.
     Y : (n,) array_like

@@ -1,6 +1,6 @@
-"""All sub-networks of a wide layer at once: dropout on the last hidden layer, Section 5.5.
+"""All subnetworks of a wide layer at once: dropout on the last hidden layer, Section 5.5.
 
-A sub-network keeps the units of a mask b in ``{0, 1}^m`` and has the logits::
+A subnetwork keeps the units of a mask b in ``{0, 1}^m`` and has the logits::
 
     h(x) diag(b) A^T / q + beta,   h(x) (m,) the activations, A (C, m) and beta (C,) the output.
 
@@ -19,7 +19,7 @@ BLOCK = 2**24  # entries of masked output layers in memory at once
 def logits(
     H: ArrayLike, A: ArrayLike, beta: ArrayLike, masks: ArrayLike, *, keep: float
 ) -> np.ndarray:
-    """The logits of K sub-networks: one matrix product with all masked output layers side by side.
+    """The logits of K subnetworks: one matrix product with all masked output layers side by side.
 
     Parameters
     ----------
@@ -93,7 +93,7 @@ def moments(
 
     Notes
     -----
-    Cost: ``O(n m C^2)``, that of C sub-networks.
+    Cost: ``O(n m C^2)``, that of C subnetworks.
 
     References
     ----------
@@ -120,7 +120,7 @@ def predicted_accuracy(
 ) -> np.ndarray:
     """The probability that each input is classified correctly, if its logits were Gaussian.
 
-    No mask is drawn. The mean over the inputs predicts the mean accuracy of the sub-networks.
+    No mask is drawn. The mean over the inputs predicts the mean accuracy of the subnetworks.
 
     Parameters
     ----------

@@ -77,7 +77,7 @@ class TwoLayerNetwork:
         return output(self, preactivations(self, x))
 
     def __getitem__(self, mask):
-        """The sub-network that keeps the hidden units where mask is 1: a becomes mask * a.
+        """The subnetwork that keeps the hidden units where mask is 1: a becomes mask * a.
 
         Parameters
         ----------
@@ -87,7 +87,7 @@ class TwoLayerNetwork:
         Returns
         -------
         TwoLayerNetwork
-            The sub-network. Weights are not rescaled: dropout's 1 / theta belongs into a.
+            The subnetwork. Weights are not rescaled: dropout's 1 / theta belongs into a.
 
         Examples
         --------

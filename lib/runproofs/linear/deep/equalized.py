@@ -272,7 +272,7 @@ def _scaled(weights):
     scaled.append(_over_largest(_over_largest(weights[-1]) * sizes))
     norm = nuclear_norm(_product(scaled))
     if np.min(norm) == 0:
-        raise ValueError("weights must have a non-zero map, but theirs is zero.")
+        raise ValueError("weights must have a nonzero map, but theirs is zero.")
     return scaled, norm
 
 

@@ -39,7 +39,7 @@ class EnvelopeOptimum(NamedTuple):
     threshold : float
         ``alpha = nu / (1 + rho nu) sum_{i <= rho} m_i``, m_i the singular values of Mbar_r.
     spectrum : (rho,) ndarray
-        Singular values of ``map C^{1/2}``, non-increasing.
+        Singular values of ``map C^{1/2}``, nonincreasing.
     value : float
         The minimum, less ``E ||y||^2``.
     """
