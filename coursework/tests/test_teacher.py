@@ -217,7 +217,7 @@ def test_copies_are_seen_however_many_there_are(number, size):
         lambda code: re.sub(r"\b(U|V|C|total|theta|lam|r)\b", r"my_\1", code),
         lambda code: f"{code}\nNone",
         lambda code: code.replace("\n    ", "\n    print(1)\n    ", 1),
-        lambda code: f"# mine\n{code}",
+        lambda code: f"%matplotlib inline\n# mine\n{code}",
     ],
 )
 def test_a_copy_that_was_changed_and_moved_is_seen(change):

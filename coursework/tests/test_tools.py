@@ -3,12 +3,14 @@
 import shutil
 import zipfile
 from importlib.metadata import version
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from coursework.tests.conftest import LIMITS, TREES, with_answers
 from coursework.tools import assign, sandbox, sources
+from coursework.tools.grader import Grader
 from coursework.tools.sandbox import Sandbox
 from coursework.tools.submission import Limits, Submission
 
@@ -158,3 +160,26 @@ def test_a_slip_of_the_author_is_told_in_a_sentence(tmp_path, monkeypatch, file,
         list(sources.wrong_answers(NAME))
     assert NAME in str(raised.value)
     assert "\n" not in str(raised.value)
+
+
+UNEVEN, SHELL = "if 1:\n        x = 1\n    y = 2", "!true\n" * 600
+
+
+def test_a_cell_that_nobody_can_read_stops_nobody():
+    found = Grader.library_names(
+        SimpleNamespace(library={"shallow"}),
+        [UNEVEN, SHELL, "%matplotlib inline\nshallow.objective(1)"],
+    )
+    assert found == {"shallow.objective"}
+
+
+def test_a_notebook_finds_its_folder_a_user_and_a_lock():
+    cells = [
+        "open('/tmp/a', 'w').write('x')\nimport getpass\nuser = getpass.getuser()",
+        "%%writefile helper.py\ny = 3",
+        "import helper\nz = helper.y",
+        "import multiprocessing\nlock = multiprocessing.Lock()\nw = 1",
+    ]
+    with Sandbox() as own, Submission(cells, LIMITS, own) as submission:
+        assert [submission.get(name) for name in ("user", "z", "w")] == ["student", 3, 1]
+        assert submission.remarks == {}

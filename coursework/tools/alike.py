@@ -8,11 +8,13 @@ every student was given does not count.
 
 import ast
 import contextlib
-import difflib
+import html
 from itertools import combinations
 
+from IPython.core.inputtransformer2 import TransformerManager
+
 from coursework.tools import table
-from coursework.tools.submission import Unanswered, code_cells
+from coursework.tools.submission import UNREADABLE, Unanswered, code_cells
 
 PIECE = 12  # nodes in a row: less is what everybody writes
 SHORTEST = 25  # pieces of a notebook: about three lines
@@ -52,8 +54,9 @@ def pieces(content):
     """The runs of PIECE nodes in the code cells of a notebook; none where there is no code."""
     found = set()
     for source in _sources(content):
-        with contextlib.suppress(SyntaxError, ValueError, RecursionError, MemoryError):
-            nodes = [word for statement in ast.parse(source).body for word in _words(statement)]
+        with contextlib.suppress(*UNREADABLE):
+            tree = ast.parse(TransformerManager().transform_cell(source))
+            nodes = [word for statement in tree.body for word in _words(statement)]
             found |= {tuple(nodes[k : k + PIECE]) for k in range(len(nodes) - PIECE + 1)}
     return found
 
@@ -79,6 +82,7 @@ def _words(node):
 
 
 def side_by_side(one, other):
-    """A page with the code of two notebooks, line beside line; it escapes what they say."""
-    sides = ["\n\n".join(_sources(content)).splitlines() for content in (one, other)]
-    return difflib.HtmlDiff(wrapcolumn=72).make_file(*sides)
+    """A page with the code of two notebooks; it escapes what they say."""
+    sides = (html.escape("\n\n".join(_sources(content))) for content in (one, other))
+    columns = "".join(f'<pre style="flex: 1; white-space: pre-wrap">{side}</pre>' for side in sides)
+    return f'<meta charset="utf-8"><div style="display: flex; gap: 2em">{columns}</div>'

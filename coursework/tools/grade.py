@@ -216,7 +216,8 @@ def grade(folder, name, out, limits, due=None):
     for handed, result in batch(grader, everything, limits, journal):
         written = by_hand.get(handed.student, marks.ByHand())
         graded.append(joined(handed, result, written, grader.solution))
-        print(f"{handed.student}: {result.score:g} of {result.possible:g}", flush=True)
+        shown = "".join(c if c.isprintable() else "?" for c in handed.student)
+        print(f"{shown}: {result.score:g} of {result.possible:g}", flush=True)
     try:
         check_solution(grader, limits)
     except MachineError:

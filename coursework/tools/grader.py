@@ -25,7 +25,7 @@ from otter.test_files.ok_test import OKTestFile
 from coursework.tools import sources
 from coursework.tools.sandbox import PATIENCE, Sandbox
 from coursework.tools.student_side import pretend_otter
-from coursework.tools.submission import Submission, Unanswered, code_cells
+from coursework.tools.submission import UNREADABLE, Submission, Unanswered, code_cells
 
 INSTRUCTOR = Path("_build/coursework/instructor")
 MOST_REMARKS = 20  # a field of a table has its limits
@@ -89,8 +89,8 @@ class Grader:
         """What some code takes from the library, such as "shallow.objective"."""
         found = set()
         for source in sources:
-            with contextlib.suppress(SyntaxError, ValueError, RecursionError, MemoryError):
-                for node in ast.walk(ast.parse(source)):
+            with contextlib.suppress(*UNREADABLE):
+                for node in ast.walk(ast.parse(TransformerManager().transform_cell(source))):
                     if isinstance(node, ast.ImportFrom) and "runproofs." in f"{node.module}.":
                         module = node.module.split(".")[-1]
                         found |= {f"{module}.{alias.name}" for alias in node.names}
@@ -122,8 +122,7 @@ class Grader:
             ]
         more = len(remarks) - MOST_REMARKS
         remarks[MOST_REMARKS:] = [f"And so {more} more."] * (more > 0)
-        transform = TransformerManager().transform_cell
-        more = self.library_names(map(transform, cells)) - self.used
+        more = self.library_names(cells) - self.used
         notes = [f"It uses {', '.join(sorted(more))}, which the solution does not."] * bool(more)
         return Result(marks, remarks, notes)
 

@@ -41,15 +41,23 @@ def exposed(paths):
     return [path for path in paths if any(path.resolve().is_relative_to(f) for f in seen)]
 
 
+def exposed_below(path):
+    """Whether what a sandbox sees lies below this path."""
+    return any(folder.resolve().is_relative_to(path) for folder in readable())
+
+
 def confined(program):
     """The command that runs `program`, a list, in a sandbox."""
     bound = [("--ro-bind-try", path) for path in (*SYSTEM, *map(str, readable()))]
     bound += [("--dev-bind", path) for path in DEVICES]
+    links = [path for path in ("/tmp", "/dev/shm") if not exposed_below(path)]
     return [
         *("bwrap", "--unshare-all", "--unshare-user", "--disable-userns", "--die-with-parent"),
         *("--uid", "65534", "--gid", "65534", "--cap-drop", "ALL"),
         *(word for how, path in bound for word in (how, path, path)),
-        *("--size", str(ROOM), "--tmpfs", FOLDER, "--chdir", FOLDER, "--remount-ro", "/"),
+        *("--size", str(ROOM), "--tmpfs", FOLDER, "--chdir", FOLDER),
+        *(word for path in links for word in ("--symlink", FOLDER, path)),
+        *("--remount-ro", "/"),
         *program,
     ]
 
@@ -91,6 +99,8 @@ class Sandbox:
             self.process = subprocess.Popen(
                 program if self.folder else confined(program),
                 cwd=self.folder,
+                # It could reach the terminal by these, and write there.
+                **dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.DEVNULL),
                 pass_fds=[theirs.fileno()],
                 env=environment | {"MPLBACKEND": "agg"},
                 start_new_session=True,

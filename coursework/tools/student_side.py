@@ -87,11 +87,11 @@ def encode(value):
         return encode((tensor.float() if short else tensor).numpy())
     if hasattr(value, "__array__"):  # a table of pandas
         return encode(np.asarray(value))
-    if hasattr(value, "__float__"):  # a decimal fraction, a number of SymPy
-        return float(value)
     if callable(value):
         functions.append(value)
         return {"function": len(functions) - 1}
+    if hasattr(value, "__float__"):  # a decimal fraction, a number of SymPy
+        return float(value)
     if isinstance(value, Iterable) and not isinstance(value, bytes):  # a range, a generator
         return {"list": [encode(x) for x in value]}
     raise TypeError(f"a value of type {type(value).__name__} cannot be graded")
@@ -251,9 +251,11 @@ def settle(limits):
             remove = shutil.rmtree if entry.is_dir(follow_symlinks=False) else os.unlink
             remove(entry.path)
     os.environ.update(HOME=folder, TMPDIR=folder, IPYTHONDIR=f"{folder}/.ipython")
+    os.environ.update(USER="student", LOGNAME="student")
     os.environ.update(MPLCONFIGDIR=f"{folder}/.matplotlib")
     np.random.seed()  # noqa: NPY002  (else that of the process it was forked from)
     tempfile.tempdir = None
+    sys.path.insert(0, folder)  # as in a notebook, for a module that it writes
     limit(*limits)
 
 

@@ -79,6 +79,10 @@ def code_cells(content):
     return [cell["source"] for cell in cells if cell["cell_type"] == "code"]
 
 
+# What IPython and Python raise for the source of a cell that no machine can read.
+UNREADABLE = (SyntaxError, ValueError, RecursionError, MemoryError, RuntimeError)
+
+
 def clean(text):
     """A text from outside, with question marks for what no file can hold: halves of characters."""
     return text.encode("utf-8", "replace").decode()
