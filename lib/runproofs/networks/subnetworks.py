@@ -5,7 +5,7 @@ A subnetwork keeps the units of a mask b in ``{0, 1}^m`` and has the logits::
     h(x) diag(b) A^T / q + beta,   h(x) (m,) the activations, A (C, m) and beta (C,) the output.
 
 What comes before the wide layer does not know the mask: it is computed once. H (n, m) holds the
-activations of n inputs, q is the probability to keep a unit, C the number of classes.
+activations of n inputs, q is the probability of keeping a unit, C the number of classes.
 """
 
 import numpy as np
