@@ -29,8 +29,12 @@ window.fetch = async (address) => {
 const wholeText = Search.htmlToText;
 Search.htmlToText = (html, anchor) => {
   const page = new DOMParser().parseFromString(html, "text/html");
-  const unread = ".proof .caption-number, .cell_input, .cell_output, .toctree-wrapper, .in-ledger, #jb-print-docs-body, .page-head, .bd-header-article, .above-input > summary";
-  const named = anchor && page.querySelector(anchor);
+  const unread = ".proof .caption-number, .cell_input, .cell_output, .toctree-wrapper, .in-ledger, #jb-print-docs-body, .page-head, .bd-header-article, .above-input > summary, details:has(> .page-route), .path-end";
+  let named = anchor && page.querySelector(anchor);
+  if (named?.matches("span")) {  // a label, before the title that it names
+    named = named.closest("section");
+    anchor = `#${named.id}`;
+  }
   page.querySelectorAll(unread).forEach((element) => element.contains(named || null) || element.remove());
   page.querySelectorAll(".math").forEach((formula) => {
     const source = formula.textContent.replace(/\\[()[\]]|\s+/g, " ").trim();

@@ -80,6 +80,9 @@ def test_an_excerpt_reads_as_the_page_does(context, home):
     with browse.visit(context, home, "search.html?q=Theorem 16") as (page, _):
         excerpt = page.wait_for_selector("#search-results li .context").inner_text()
         assert excerpt.startswith("Theorem 16: adversarial training reaches")
+    with browse.visit(context, home, "search.html?q=batch norm") as (page, _):
+        excerpt = page.wait_for_selector("#search-results li .context").inner_text()
+        assert excerpt.startswith("Where else dropout stands")
 
 
 def test_the_ledger_is_asked_the_same(context, home):
