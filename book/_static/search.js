@@ -30,7 +30,7 @@ const wholeText = Search.htmlToText;
 Search.htmlToText = (html, anchor) => {
   const page = new DOMParser().parseFromString(html, "text/html");
   const unread = ".proof .caption-number, .cell_input, .cell_output, .toctree-wrapper, .in-ledger, #jb-print-docs-body, .page-head, .bd-header-article, .above-input > summary, details:has(> .page-route), .path-end";
-  let named = anchor && page.querySelector(anchor);
+  let named = anchor ? page.querySelector(anchor) : null;
   if (named?.matches("span")) {  // a label, before the title that it names
     named = named.closest("section");
     anchor = `#${named.id}`;
