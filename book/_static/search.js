@@ -11,6 +11,27 @@ Search._parseQuery = (query) => {
   return [asked.trim().replace(/s$/i, ""), ...rest];
 };
 
+// A title that the query contains is found, too: "dropout in an LSTM" contains "LSTM".
+const perform = Search._performSearch;
+Search._performSearch = (query, ...words) => {
+  const { alltitles, docnames, filenames, titles } = Search._index;
+  const singular = (text) => text.toLowerCase().replace(/[()?,]+|s\b/g, " ").replace(/ +/g, " ").trim();
+  const asked = ` ${singular(query)} `;
+  const found = Object.entries(alltitles)
+    .filter(([title]) => title.length > 2 && asked.includes(` ${singular(title)} `))
+    .filter(([title]) => singular(title) !== "dropout" || asked === " dropout ")  // which all ask about
+    .flatMap(([title, places]) => places.map(([file, id]) => {
+      const whole = titles[file] === title ? title : `${titles[file]} > ${title}`;
+      const score = 12 + 8 * title.length / asked.length;
+      return [docnames[file], whole, id ? `#${id}` : "", null, score, filenames[file]];
+    }));
+  found.forEach((result) => { result[4] = Scorer.score(result); });
+  const best = new Map();  // of each place
+  [...perform(query, ...words), ...found].sort((one, two) => one[4] - two[4])
+    .forEach((result) => { const place = result[0] + result[2]; best.delete(place); best.set(place, result); });
+  return [...best.values()];  // the best one last
+};
+
 // Excerpts are made from whole pages: each is loaded once, when its result comes into sight.
 const [load, pages] = [window.fetch, new Map()];
 window.fetch = async (address) => {
