@@ -19,7 +19,7 @@ Search._performSearch = (query, ...words) => {
   const asked = ` ${singular(query)} `;
   const found = Object.entries(alltitles)
     .filter(([title]) => title.length > 2 && asked.includes(` ${singular(title)} `))
-    .filter(([title]) => singular(title) !== "dropout" || asked === " dropout ")  // which all ask about
+    .filter(([title]) => ![singular(query), "dropout"].includes(singular(title)))  // all ask about that
     .flatMap(([title, places]) => places.map(([file, id]) => {
       const whole = titles[file] === title ? title : `${titles[file]} > ${title}`;
       const score = 12 + 8 * title.length / asked.length;

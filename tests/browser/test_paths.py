@@ -28,7 +28,7 @@ PATHS = {
         ':text("a unit is multiplied by")',
     ),
     "the printed theorems that are false": (
-        ["Which printed theorems are false"],
+        ["printed theorems that are false"],
         '.erratum[open] :text("As printed")',
     ),
     "an assignment": (["Teach", "Dropout is a regularizer"], ':text("1. Predict")'),
