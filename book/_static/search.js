@@ -22,7 +22,7 @@ Search._performSearch = (query, ...words) => {
     .filter(([title]) => ![singular(query), "dropout"].includes(singular(title)))  // all ask about that
     .flatMap(([title, places]) => places.map(([file, id]) => {
       const whole = titles[file] === title ? title : `${titles[file]} > ${title}`;
-      const score = 10 + 8 * title.length / asked.length;
+      const score = 9 + 6 * title.length / asked.length;
       return [docnames[file], whole, id ? `#${id}` : "", null, score, filenames[file]];
     }));
   found.forEach((result) => { result[4] = Scorer.score(result); });
