@@ -134,6 +134,7 @@ class Page:
         judge = getattr(rows.Row, method)
 
         def watched(row, *sides, **options):
+            sides += tuple(options.pop(name) for name in ("value", "bound") if name in options)
             compared = Sides.of(sides)
             judge(row, *sides, **options)
             key = row.check.claim.id, len(row.check.rows)
