@@ -238,6 +238,7 @@ def test_honest_answers_and_what_was_given_are_no_copies(name):
     other = cells(*(honest[question.name] for question in asked))
     everything = [Handed("ada", "", key), Handed("ben", "", other), Handed("dora", "", b"none")]
     assert alike.pairs(everything, cells()) == []
+    assert 0 < alike.share(alike.pieces(key), alike.pieces(other)) < 0.5
     same = [Handed("ada", "", key), Handed("ben", "", key)]
     assert len(alike.pairs(same, cells())) == 1
     assert alike.pairs(same, key) == []

@@ -174,8 +174,9 @@ def test_a_cell_that_nobody_can_read_stops_nobody():
 
 
 def test_a_notebook_finds_its_folder_a_user_and_a_lock():
+    at = "." if sandbox.trouble() else "/tmp"  # that of the sandbox
     cells = [
-        "open('/tmp/a', 'w').write('x')\nimport getpass\nuser = getpass.getuser()",
+        f"open('{at}/a', 'w').write('x')\nimport getpass\nuser = getpass.getuser()",
         "%%writefile helper.py\ny = 3",
         "import helper\nz = helper.y",
         "import multiprocessing\nlock = multiprocessing.Lock()\nw = 1",

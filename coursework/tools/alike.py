@@ -19,7 +19,7 @@ from coursework.tools.submission import UNREADABLE, Unanswered, code_cells
 PIECE = 12  # nodes in a row: less is what everybody writes
 SHORTEST = 25  # pieces of a notebook: about three lines
 SHOWN = 50  # pairs
-LIKE = 0.6  # of the pieces of the shorter one; the key and the honest answers share at most 0.4
+LIKE = 0.6  # of the pieces of the shorter one; the key and the honest answers share less than half
 
 
 def write(everything, given, folder):
@@ -43,11 +43,15 @@ def pairs(everything, given):
     written = {student: own for student, own in written.items() if len(own) >= SHORTEST}
     found = []
     for one, other in combinations(sorted(written), 2):
-        shorter = min(len(written[one]), len(written[other]))
-        share = len(written[one] & written[other]) / shorter
-        if share >= LIKE:
-            found.append((one, other, round(share, 2)))
+        both = share(written[one], written[other])
+        if both >= LIKE:
+            found.append((one, other, round(both, 2)))
     return sorted(found, key=lambda row: (-row[2], row))
+
+
+def share(one, other):
+    """Of the pieces of the shorter notebook, those that the other has, too."""
+    return len(one & other) / min(len(one), len(other))
 
 
 def pieces(content):
@@ -72,9 +76,7 @@ def _words(node):
     """The nodes of a syntax tree from left to right: kinds, constants, names of attributes."""
     if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
         return  # a docstring, or a value that goes nowhere
-    own = getattr(
-        node, "attr", getattr(node, "value", "") if isinstance(node, ast.Constant) else ""
-    )
+    own = node.value if isinstance(node, ast.Constant) else getattr(node, "attr", "")
     yield type(node).__name__, repr(own)
     for child in ast.iter_child_nodes(node):
         if not isinstance(child, ast.expr_context):

@@ -118,6 +118,11 @@ def conventions(content):
         return json.loads(content)["metadata"]["conventions"]
 
 
+def shown(handed):
+    """The name of a student as a terminal may show it: a file can be called anything."""
+    return "".join(c if c.isprintable() else "?" for c in handed.student)
+
+
 def joined(handed, result, by_hand, solution):
     """All that is known of a student: the result, with remarks and notes, and the marks by hand."""
     remarks, notes = list(handed.remarks), list(result.notes)
@@ -127,7 +132,7 @@ def joined(handed, result, by_hand, solution):
             notes.append(OTHER)
         if by_hand.scored is not None and abs(by_hand.scored - result.score) > 1e-3:
             notes.append(CHANGED.format(by_hand.scored, result.score))
-            print(f"{handed.student}: {notes[-1]}")
+            print(f"{shown(handed)}: {notes[-1]}")
         now = fingerprint(handed.content)
         if by_hand.marks and by_hand.notebook not in ("", now):
             notes.append(marks.NEW)
@@ -216,8 +221,7 @@ def grade(folder, name, out, limits, due=None):
     for handed, result in batch(grader, everything, limits, journal):
         written = by_hand.get(handed.student, marks.ByHand())
         graded.append(joined(handed, result, written, grader.solution))
-        shown = "".join(c if c.isprintable() else "?" for c in handed.student)
-        print(f"{shown}: {result.score:g} of {result.possible:g}", flush=True)
+        print(f"{shown(handed)}: {result.score:g} of {result.possible:g}", flush=True)
     try:
         check_solution(grader, limits)
     except MachineError:
@@ -239,7 +243,7 @@ def grade(folder, name, out, limits, due=None):
         shutil.copy2(out / "marks.csv", new / "marks.csv.bak")
     swap(new, out)
     print(f"Rows: {len(graded)}, in {out / 'marks.csv'}. What goes with them lies beside it.")
-    if unsure := [handed.student for handed, *_ in graded if not handed.sure]:
+    if unsure := [shown(handed) for handed, *_ in graded if not handed.sure]:
         print(
             f"Nothing was found of {', '.join(unsure)}, while some files are nobody's: see the "
             f"remarks. Until roster.csv says whose they are, or they are moved away, these "

@@ -24,7 +24,7 @@ ALWAYS = "import ipykernel.inprocess.ipkernel, matplotlib.pyplot, numpy\n"  # wh
 CODE = Path(student_side.__file__).read_text()  # its file is out of reach there
 SYSTEM = ("/usr", "/bin", "/lib", "/lib64", "/etc/ld.so.cache", "/etc/localtime", "/etc/fonts")
 DEVICES = ("/dev/null", "/dev/urandom")
-FOLDER = "/scratch"
+FOLDER = "/tmp"
 ROOM = 256 * 2**20  # bytes of all files in it
 START = 5  # seconds for a process that has all imports to start
 PATIENCE = 120  # seconds for Python to start and to import; nothing of a submission runs in them
@@ -41,23 +41,16 @@ def exposed(paths):
     return [path for path in paths if any(path.resolve().is_relative_to(f) for f in seen)]
 
 
-def exposed_below(path):
-    """Whether what a sandbox sees lies below this path."""
-    return any(folder.resolve().is_relative_to(path) for folder in readable())
-
-
 def confined(program):
     """The command that runs `program`, a list, in a sandbox."""
     bound = [("--ro-bind-try", path) for path in (*SYSTEM, *map(str, readable()))]
     bound += [("--dev-bind", path) for path in DEVICES]
-    links = [path for path in ("/tmp", "/dev/shm") if not exposed_below(path)]
     return [
         *("bwrap", "--unshare-all", "--unshare-user", "--disable-userns", "--die-with-parent"),
         *("--uid", "65534", "--gid", "65534", "--cap-drop", "ALL"),
+        *("--size", str(ROOM), "--tmpfs", FOLDER),  # first, since the library may lie below it
         *(word for how, path in bound for word in (how, path, path)),
-        *("--size", str(ROOM), "--tmpfs", FOLDER, "--chdir", FOLDER),
-        *(word for path in links for word in ("--symlink", FOLDER, path)),
-        *("--remount-ro", "/"),
+        *("--symlink", FOLDER, "/dev/shm", "--chdir", FOLDER, "--remount-ro", "/"),
         *program,
     ]
 

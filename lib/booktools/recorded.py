@@ -142,7 +142,7 @@ def of_many(method, sides, options) -> bool:
     one, and of two sides that are somewhere apart, one. Zeros need no trial: no row passes with a
     side that is 0 throughout and another that is not.
     """
-    if len(sides) < 2 or any(isinstance(side, str) or not np.any(side) for side in sides):
+    if len(sides) == 1 or any(isinstance(side, str) or not np.any(side) for side in sides):
         return False
     left, right = sides
     alike = method in ("equal", "within") and np.ptp(np.abs(right)) == 0

@@ -1,6 +1,7 @@
 """A page whose cells run in this process: what its rows compare, and what is wrong with them."""
 
 import ast
+import inspect
 import os
 from pathlib import Path
 from typing import NamedTuple
@@ -132,9 +133,11 @@ class Page:
 
     def _watch(self, method):
         judge = getattr(rows.Row, method)
+        _, *named = (p.name for p in inspect.signature(judge).parameters.values()
+                     if p.default is p.empty and p.kind is p.POSITIONAL_OR_KEYWORD)  # fmt: skip
 
         def watched(row, *sides, **options):
-            sides += tuple(options.pop(name) for name in ("value", "bound") if name in options)
+            sides += tuple(options.pop(name) for name in named[len(sides) :] if name in options)
             compared = Sides.of(sides)
             judge(row, *sides, **options)
             key = row.check.claim.id, len(row.check.rows)

@@ -30,7 +30,7 @@ chances = [delta_0(0.5, T, 25, 2) for T in (10, 20)]
 assert all_masks(2, keep=0.5)[1].sum() == 1
 with claim("thesis/equation-2.1", evidence="computed") as check:
     check("the radius").equal(radii, [3, 4], tol=1e-12)
-    check("a chance").at_most(chances, 1, tightness=0.001, why_loose="it is small")
+    check("a chance").at_most(lower=chances, upper=1, tightness=0.001, why_loose="it is small")
     check("not so").exceeds(2, 1)
 ```
 

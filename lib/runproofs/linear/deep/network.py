@@ -167,7 +167,7 @@ def _gradient(weights, gains, C, Cyx):
 
     weights: W_i (..., d_i, d_{i-1}). gains: 1 + lam I (..., d_j, d_j) for every hidden layer.
     C: (d_0, d_0). Cyx: (d_{k+1}, d_0). Returns a list of arrays shaped like the weights.
-    Forwards the moments S_j of the activations, backward their multipliers H_j: the second moment
+    Forward the moments S_j of the activations, backward their multipliers H_j: the second moment
     of the output is <H_j, S_j> for every j. Cost: O(k d^3) a network.
     """
     moments, maps = [C], [None]
