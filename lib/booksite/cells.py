@@ -1,4 +1,4 @@
-"""Checks are folded; a picture without alt text, and what a cell says to stderr, are warnings."""
+"""Fold the check cells; warn of pictures without alt text and of output to stderr."""
 
 from docutils import nodes
 from sphinx.util import logging
@@ -7,7 +7,7 @@ logger = logging.getLogger(__name__)
 
 
 def look_through(app, doctree):
-    """Warn of what a reader would miss, and fold the checks: how one is done is a click away."""
+    """Warn of missing alt texts and of stderr, and fold each check under its card."""
     for image in doctree.findall(nodes.image):
         if not image.get("alt", "").strip():
             logger.warning("an image without alt text: %s", image["uri"], location=image)
