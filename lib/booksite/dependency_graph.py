@@ -1,9 +1,9 @@
 """The directives `dependency-graph`, `most-used` and `dependents`: which claims rest on which.
 
-`{dependency-graph}` draws all claims, chapter by chapter, and lists them in a table; with the name
-of a chapter, as `{dependency-graph} ch2`, it draws that one, folded. What a claim rests on stands
-above it; map.js lights it up, and filters. `{most-used} 10` lists the results on which most rests;
-`{dependents} thesis/assumption-2` says what stands if a claim falls.
+`{dependency-graph}` draws all claims, chapter by chapter, and lists them in a table;
+`{dependency-graph} ch2` draws one chapter, folded. The claims on which a claim rests are above it;
+map.js highlights and filters them. `{most-used} 10` lists the results on which most claims rest.
+`{dependents} thesis/assumption-2` lists what remains if a claim is false.
 """
 
 import re
