@@ -9,7 +9,7 @@ from importlib import import_module
 PARTS = """
     auto_links autodoc cells citation course dependencies dependency_graph errata execution failures
     glossary html_fixes interactive_figure lazy_animations lazy_loading learning_paths ledger markup
-    meta_tags notebooks page_info progress publishing registry_directives results search
+    meta_tags notebooks numbering page_info progress publishing registry_directives results search
     statement_index
 """
 

@@ -1,8 +1,8 @@
-"""Where a page names a numbered result, an equation or a definition of a source, it is a link.
+"""Turn the names of numbered results, equations and definitions into links to their statements.
 
-"Theorem 16", "Lemmas 2 and 3" and "(2.14)" lead to their statements: of the source that the page is
-about, unless the words around name another one. Nothing is a link in a title, in code, in another
-link, and in the statement itself. A preview of what it leads to goes with the page (previews.js).
+"Theorem 16", "Lemmas 2 and 3" and "(2.14)" belong to the source that the page is about, unless the
+words around them name another source. Titles, code, other links and the statement itself get no
+links. The page carries a preview of each linked statement (previews.js).
 """
 
 import json
@@ -28,7 +28,7 @@ CLOSED = (
     nodes.FixedTextElement, nodes.literal, nodes.math, nodes.raw, nodes.reference, nodes.title,
     dropdown_title,
 )  # fmt: skip
-UNLINKED = {"headerlink", "of-fold"}  # classes; of-fold: the line at which something unfolds
+UNLINKED = {"headerlink", "of-fold"}  # of-fold: the class of the line that unfolds something
 AFTER = re.compile(r"\s+(?:of|in) (?:the |its |their )?([^\W\d_]+|$)")
 BEFORE = re.compile(
     rf"\b({'|'.join(site()['named'])})(?: and \w+)?['\N{{RIGHT SINGLE QUOTATION MARK}}]s? $"
@@ -45,7 +45,7 @@ MARKDOWN = MarkdownIt("commonmark").enable("table").use(dollarmath_plugin, rende
 
 
 class Mention(NamedTuple):
-    """Which part of a text names a claim."""
+    """The part of a text that names a claim."""
 
     start: int
     end: int
@@ -54,10 +54,10 @@ class Mention(NamedTuple):
 
 @cache
 def numbered() -> dict[tuple[str, str], Claim]:
-    """The claim that a source calls by a number; ours have their letters in no other source."""
+    """The claims by source and number; the letters of our own numbers occur in no other source."""
     found = {}
     for entry in register().values():
-        if " / " in entry.number:  # of what two others have in common
+        if " / " in entry.number:  # an entry about two others
             continue
         for number in numbers(entry.number):
             known = found.setdefault((entry.source, number), entry)
@@ -67,7 +67,7 @@ def numbered() -> dict[tuple[str, str], Claim]:
 
 
 def source_of(document: str) -> str:
-    """The source that a page is about; "" for the back matter, which is about all of them."""
+    """The source that a page is about; "" for the back matter, which is about all sources."""
     parts = document.split("/")
     if "back" in parts and "ledger" not in parts:
         return ""
@@ -76,7 +76,7 @@ def source_of(document: str) -> str:
 
 
 def mentions(text: str, source: str) -> Iterator[Mention]:
-    """What a text names, in its order; what it names of a source unknown to us is left out.
+    """The claims that a text names, in order; names from unknown sources are left out.
 
     >>> text = "Lemmas 2 and 3, not Theorem 9 of the paper"
     >>> [found.claim.id for found in mentions(text, "thesis")]
@@ -94,7 +94,7 @@ def mentions(text: str, source: str) -> Iterator[Mention]:
             where = site()["named"][said[1]]
         elif said := AFTER.match(text, match.end()):
             where = site()["named"].get(said[1], None if said[1] in {"", "paper"} else source)
-        whole = re.sub(r" \(\d\)$", "", number)  # of which a part may have no entry of its own
+        whole = re.sub(r" \(\d\)$", "", number)  # a part of a claim may have no entry of its own
         for name in ((one, n) for one in (where, "beyond") for n in (number, whole)):
             if where and name in numbered():
                 yield Mention(start, end, numbered()[name])
@@ -107,7 +107,7 @@ def ancestors(node: nodes.Node) -> Iterator[nodes.Element]:
 
 
 def open_texts(part: nodes.Element) -> list[nodes.Text]:
-    """The texts of a part of a page in which a link may stand."""
+    """The texts of a part of a page that may contain links."""
 
     def is_closed(node):
         return isinstance(node, CLOSED) or UNLINKED & {*node.get("classes", [])}
@@ -119,7 +119,7 @@ def open_texts(part: nodes.Element) -> list[nodes.Text]:
 
 
 def link_mentions(app, doctree, page):
-    """Make links of what the page names, and note of which claims, by address."""
+    """Make links of the claims that the page names, and record these claims by address."""
     source = source_of(page)
     led = app.env.claims_linked[page] = {}
     for text in open_texts(doctree) if source and app.builder.name == "html" else []:
@@ -144,7 +144,7 @@ def link_mentions(app, doctree, page):
 
 
 def preview(app, entry: Claim) -> str:
-    """The name, the title and the statement, as HTML whose formulas MathJax typesets."""
+    """HTML of the name, the title and the statement; MathJax typesets its formulas."""
     title = f'<p class="title"><b>{escape(entry.name)}</b> {inline(entry.title)}</p>'
     box, equations = stated().get(entry.id), app.env.get_domain("math").equations
 
@@ -156,7 +156,7 @@ def preview(app, entry: Claim) -> str:
 
 
 def rendered(app, text: str) -> str:
-    """HTML of a statement; where it refers to something, there are words and no link."""
+    """HTML of a statement, with words instead of links for its references."""
     equations = app.env.get_domain("math").equations
     labels, cites = app.env.get_domain("std").labels, getattr(app.env, "domains", {}).get("cite")
     cited = {one.key: one.formatted_entry.label for one in getattr(cites, "citations", ())}
@@ -173,7 +173,7 @@ def rendered(app, text: str) -> str:
 
 
 def bring_previews(app, pagename, templatename, context, doctree):
-    """Put the previews of a page at its end, for previews.js."""
+    """Append the previews to the page, for previews.js."""
     if found := app.env.claims_linked.get(pagename):
         texts = {uri: "".join(preview(app, one) for one in led.values())
                  for uri, led in found.items()}  # fmt: skip
@@ -182,7 +182,7 @@ def bring_previews(app, pagename, templatename, context, doctree):
 
 
 def pages_to_write(app, env):
-    """All are written again where a claim has come to stand elsewhere, or another one is red."""
+    """Write all pages again if the address of a claim or the set of red claims has changed."""
     env.claims_linked = {}
     now = {entry.id: anchor(app, entry) for entry in register().values()}, env.book_red
     before, env.claims_before = getattr(env, "claims_before", now), now

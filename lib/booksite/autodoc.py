@@ -1,7 +1,7 @@
 """The directive `api`, on top of Sphinx's autodoc, napoleon and viewcode: "The library".
 
-One page lists the rooms and their modules; a page for each room has every public class and function
-with its signature, its source, its docstring and the pages whose cells use it.
+One page lists the packages and their modules. The page of a package has every public class and
+function with its signature, its source, its docstring and the pages whose cells use it.
 """
 
 import ast
@@ -24,11 +24,11 @@ from runproofs.experiments.base import Experiment
 from .markup import site
 
 LIBRARY = "book/back/library"
-BASE = "base"  # what lies in no folder
+BASE = "base"  # the modules that lie in no folder
 
 
 class Library(SphinxDirective):
-    """Without argument the rooms and their modules; with a room all that its modules have."""
+    """Without argument, all packages and modules; with a package, the contents of its modules."""
 
     optional_arguments = 1
 
@@ -65,7 +65,7 @@ def package(room: str) -> ModuleType:
 
 
 def modules(room: str) -> Iterator[ModuleType]:
-    """The public modules of a room; a package with `__all__` stands for all that is below it."""
+    """The public modules of a package; a subpackage with `__all__` represents all modules below."""
     home = package(room)
     for _, name, is_package in pkgutil.iter_modules(home.__path__, f"{home.__name__}."):
         module = import_module(name)
@@ -82,7 +82,7 @@ def summary(module: ModuleType) -> str:
 
 
 class ExperimentDocumenter(FunctionDocumenter):
-    """An experiment is an object that is called like the function of which it is made."""
+    """Documents an experiment, an object that is called like the function it was made from."""
 
     objtype, directivetype = "experiment", "function"
 
@@ -95,7 +95,7 @@ class ExperimentDocumenter(FunctionDocumenter):
 
 
 def add_uses(app, what, name, item, options, lines):
-    """Add the pages on which the thing, or what is in it, is used."""
+    """Add the pages that use the object or a member of it."""
     place, uses = f"{origin(name)}.", app.env.library[1].items()
     if pages := [page for page, used in uses if any(f"{one}.".startswith(place) for one in used)]:
         links = ", ".join(f":doc:`/{page}`" for page in pages)
@@ -103,12 +103,12 @@ def add_uses(app, what, name, item, options, lines):
 
 
 def skip_fields(app, what, name, item, skip, options) -> bool:
-    """Of the fields of a NamedTuple only their numbers are said."""
+    """Skip the fields of a NamedTuple, about which autodoc knows only their index."""
     return skip or type(item).__name__ == "_tuplegetter"
 
 
 def fold(app, domain, kind, content):
-    """The first sentence of an entry is seen; a click on it opens the rest."""
+    """Fold an entry under its first sentence."""
     if domain == "py" and len(content) > 1:
         first, *rest = content
         for link in list(first.findall(pending_xref)):
@@ -122,7 +122,7 @@ def fold(app, domain, kind, content):
 
 
 def origin(name: str) -> str:
-    """Where the thing of a dotted name is defined, as a dotted name; empty if there is none."""
+    """The dotted name under which an object is defined; "" if the name leads to no object."""
     try:
         item = pkgutil.resolve_name(name)
     except (AttributeError, ImportError, ValueError):
@@ -131,7 +131,7 @@ def origin(name: str) -> str:
 
 
 def used_in(page: str) -> set[str]:
-    """The origins of what the cells of a page name and imported from the library."""
+    """The origins of the library's objects that the cells of a page import and name."""
     items, known = [], {}
     for cell in cells(page):
         try:
@@ -150,9 +150,9 @@ def used_in(page: str) -> set[str]:
 
 
 def find_uses(app, env, added, changed, removed):
-    """The pages of the library are read again if there is a new module, or a page has a new use.
+    """Read the library's pages again if a module is new or a page uses other objects.
 
-    When the source of a module changes, autodoc sees to it.
+    Autodoc itself notices when the source of a module changes.
     """
     pages = sorted(env.found_docs)
     now = (

@@ -1,16 +1,16 @@
-"""The key of a page: a digest of all that its stored output depends on, besides its own cells.
+"""The key of a page: a digest of everything that its stored output depends on, except its cells.
 
-It is found by reading the cells, without running them:
+The cells are read, not run. The key covers
 
-- the modules of the library that they import, directly, by a name of `rp`, or through others,
-  without comments;
+- the modules of the library that they import directly, by a name of `rp` or through other modules;
+  comments in them do not count;
 - the entries and the breaks of the claims that they check;
-- the stored runs that are named there, or in a module of experiments that they reach;
-- the files that are named there by their path from the page, and modules beside the page;
-- the versions of Python and of the numeric packages, SCALE, and where the page lies.
+- the stored runs that they name, or that a module of experiments names which they reach;
+- the files that they name by a path relative to the page, and modules beside the page;
+- the versions of Python and of the numeric packages, SCALE, and the place of the page.
 
-A page depends on everything there is if a cell names one of ANYTHING, may show a traceback, or is
-no Python.
+A page depends on all files and modules if a cell names one of ANYTHING, may show a traceback, or is
+not Python.
 """
 
 import ast
@@ -35,13 +35,13 @@ from runproofs.experiments.provenance import imported_names, reached
 PACKAGES = ("matplotlib", "numpy", "pillow", "scikit-learn", "scipy", "sympy", "torch")
 READING = {"BOOK", "glob", "open", "os", "pathlib"}
 IMPORTING = {"__import__", "discover", "exec", "import_module", "importlib", "runpy", "subprocess"}
-SHOWING = {"__doc__", "help", "inspect", "traceback"}  # programs as they are typed
+SHOWING = {"__doc__", "help", "inspect", "traceback"}  # these show source code as it is typed
 ANYTHING = READING | IMPORTING | SHOWING
 EXPERIMENTS = f"{experiments.__name__}."
 
 
 def keys(pages: dict[str, Path]) -> dict[str, str]:
-    """The keys of those of these pages that have cells."""
+    """The keys of the pages that have cells."""
     versions = {name: version(name) for name in PACKAGES} | {"python": platform.python_version()}
     common = repr((versions, os.environ.get("SCALE", "quick")))
     found = {}
@@ -54,9 +54,9 @@ def keys(pages: dict[str, Path]) -> dict[str, str]:
 
 
 def reach(text: str, folder: Path) -> dict[str, str]:
-    """What the cells of a page reach, each with a digest: modules, claims, files (from `book/`).
+    """Digests of the modules, claims and files (relative to `book/`) that the cells reach.
 
-    text: that of the page; folder: where it lies, and its cells run.
+    text: the text of the page; folder: its folder, in which its cells run.
     """
     code = read(text)
     imported, claims = code.imported, code.strings & register().keys()
@@ -76,7 +76,7 @@ def reach(text: str, folder: Path) -> dict[str, str]:
 
     found = {name: _digest(module) for name, module in modules.items()}
     for name in claims:
-        on_card = register()[name]._replace(uses=(), mentions=(), told="")  # these are not
+        on_card = register()[name]._replace(uses=(), mentions=(), told="")  # not on the card
         found |= {name: repr(on_card), f"break {name}": repr(invitations(name))}
     for path in filter(Path.is_file, files):
         found[from_book(path)] = hashlib.sha256(path.read_bytes()).hexdigest()
@@ -84,19 +84,19 @@ def reach(text: str, folder: Path) -> dict[str, str]:
 
 
 class Code(NamedTuple):
-    """The cells of a page, as a reader of programs sees them."""
+    """The facts that a static reading of the cells gives."""
 
     imported: set[str]  # names that may be modules
     names: set[str]  # of variables and attributes
     strings: set[str]
-    claims_are_computed: bool  # whether `claim` is used otherwise than in `claim("...")`
-    not_run: str  # the tags of the cells that say so
-    everything: bool  # whether they may reach it
+    claims_are_computed: bool  # whether `claim` occurs other than as `claim("...")`
+    not_run: str  # the tags of the cells that do not run
+    everything: bool  # whether they may reach any file or module
 
 
 @cache
 def read(text: str) -> Code:
-    """The cells of a page with this text."""
+    """The facts about the cells of a page with this text."""
     found = cells(text)
     program = "\n".join(cell.code for cell in found)
     try:
@@ -131,7 +131,7 @@ def below(package) -> set[str]:
 
 
 def is_stray(path: Path) -> bool:
-    """Whether an editor or a system put a file there."""
+    """Whether a file is an editor's backup, hidden, or compiled."""
     return path.name.endswith(("~", ".pyc")) or any(part.startswith(".") for part in path.parts)
 
 

@@ -1,4 +1,4 @@
-"""Checks are folded; a picture without alt text, and what a cell says to stderr, are warnings."""
+"""Fold imports and checks; warn of pictures without alt text and of output to stderr."""
 
 from docutils import nodes
 from sphinx.util import logging
@@ -7,21 +7,25 @@ logger = logging.getLogger(__name__)
 
 
 def look_through(app, doctree):
-    """Warn of what a reader would miss, and fold the checks: how one is done is a click away."""
+    """Warn of missing alt texts and of stderr; fold the imports, and each check under its card."""
     for image in doctree.findall(nodes.image):
         if not image.get("alt", "").strip():
             logger.warning("an image without alt text: %s", image["uri"], location=image)
     for block in doctree.findall(nodes.literal_block):
         if "stderr" in block["classes"]:
             logger.warning("a cell wrote to stderr: %s", block.astext().strip(), location=block)
-    for cell in doctree.findall(nodes.container):
-        tags = cell.get("cell_metadata", {}).get("tags", ())
-        if cell.get("nb_element") != "cell_code" or "show-check" in tags:
+    cells = [n for n in doctree.findall(nodes.container) if n.get("nb_element") == "cell_code"]
+    for k, cell in enumerate(cells):
+        code = f"\n{cell.children[0].astext()}"
+        if "show-code" in cell.get("cell_metadata", {}).get("tags", ()):
             continue
-        if "\nwith claim(" in f"\n{cell.children[0].astext()}":
+        if "\nwith claim(" in code:
             cell["hide_mode"] = "input"
             cell["classes"].append("check")  # book.css sets its code under the card
             cell["prompt_show"], cell["prompt_hide"] = "How this is checked", "Hide the check"
+        elif k == 0 and code.startswith(("\nimport ", "\nfrom ")):
+            cell["hide_mode"] = "input"
+            cell["prompt_show"], cell["prompt_hide"] = "Show the imports", "Hide the imports"
 
 
 def setup(app):

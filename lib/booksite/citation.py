@@ -1,5 +1,6 @@
-"""How to cite the book and each page of it: what CITATION.cff says, as BibTeX and as the tags that
-reference managers read. A book without that file has neither.
+"""How to cite the book and each of its pages: CITATION.cff as BibTeX and as citation meta tags.
+
+Reference managers read the tags. A book without CITATION.cff gets neither.
 """
 
 import re
@@ -14,13 +15,13 @@ from sphinx.util.docutils import SphinxDirective
 
 @cache
 def book(folder: str) -> dict:
-    """What CITATION.cff says; {} where there is none."""
+    """The fields of CITATION.cff; {} if there is no such file."""
     path = Path(folder, "CITATION.cff")
     return yaml.safe_load(path.read_text("utf-8")) if path.exists() else {}
 
 
 def bibtex(config, folder: str, title: str = "", page: str = "", url: str = "") -> str:
-    """The entry of the book, or of a page of it; without an address where that is not known."""
+    """The BibTeX entry of the book or of one page; without url if the address is unknown."""
     said = book(folder)
     key = "-".join(re.findall(r"\w+", said["title"].partition(":")[0].lower()))
     authors = " and ".join(f"{{{author['name']}}}" for author in said["authors"])
@@ -38,7 +39,7 @@ def bibtex(config, folder: str, title: str = "", page: str = "", url: str = "") 
 
 
 class Cite(SphinxDirective):
-    """The entry of the book, with the button that copies it."""
+    """The BibTeX entry of the book, with a copy button."""
 
     def run(self):
         entry = bibtex(self.config, self.env.srcdir, url=self.config.html_baseurl)
@@ -46,7 +47,7 @@ class Cite(SphinxDirective):
 
 
 def below(app, pagename, templatename, context, doctree):
-    """Put the tags into the head of a page and its entry, folded, below its text."""
+    """Put the tags into the head of a page, and its BibTeX entry, folded, below its text."""
     if doctree is None or not book(app.srcdir):
         return
     said, url = book(app.srcdir), context.get("pageurl") or ""

@@ -1,9 +1,10 @@
-"""The directives `assignment-table` and `assignment`: what coursework/ has, for all to see.
+"""The directives `assignment-table`, `assignment` and `slides`: coursework/ on the site.
 
-`{assignment-table}` has a line for each assignment, with a label, `course:NAME`, and offers all
+`{assignment-table}` has a line with the label `course:NAME` for each assignment, and offers all
 notebooks as a zip. `{assignment} NAME`, on the page book/course/NAME, shows what a student opens.
-Both without the checks: otter-grader, which makes these, is not needed to build the book. `{slides}
-LABEL,LABEL` links to pages as slides (slides.js); course.js makes calendars of tables of weeks.
+Neither has the visible checks, because otter-grader, which makes them, is not needed to build the
+book. `{slides} LABEL,LABEL` links to pages as slides (slides.js). course.js turns tables of weeks
+into calendars.
 """
 
 import sys
@@ -58,7 +59,7 @@ class Course(SphinxDirective):
 
 
 def write(app, page: str, _: str) -> str:
-    """The table of the assignments, with the sums of their numbers."""
+    """The table of the assignments, with the totals of its columns."""
     labels = app.env.get_domain("std").labels
 
     def links(names: list[str]) -> Markup:
@@ -74,7 +75,7 @@ def write(app, page: str, _: str) -> str:
 
 
 def offer(app, page: str, _: str) -> str:
-    """A link to the notebooks of all assignments, which are packed for the site."""
+    """Pack the notebooks of all assignments for the site, and link to the zip."""
     path = Path(app.outdir, ZIP)
     path.parent.mkdir(exist_ok=True)
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -93,7 +94,7 @@ def offer(app, page: str, _: str) -> str:
 
 
 def slides(app, page: str, argument: str) -> str:
-    """Links to the pages of these labels, a screen at a time."""
+    """Links to the pages of these labels, as slides."""
     labels = app.env.get_domain("std").labels
     pages = (labels[label] for label in argument.split(","))
     links = "; ".join(
@@ -115,7 +116,7 @@ def anchor(one) -> str:
 
 
 class Assignment(SphinxDirective):
-    """The sections of an assignment; its title is that of the page."""
+    """The sections of an assignment, whose title the page already has."""
 
     required_arguments = 1
 

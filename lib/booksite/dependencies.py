@@ -1,4 +1,4 @@
-"""What rests on what: the field `uses` of the register, and how a box shows it."""
+"""Which claims rest on which: the field `uses` of the register, and the line in each box."""
 
 from functools import cache
 
@@ -12,14 +12,14 @@ from .statement_index import boxes_of, link_to
 
 @cache
 def used_by() -> dict[str, tuple[str, ...]]:
-    """For each claim the claims whose statement or proof rests on it, in the register's order."""
+    """For each claim, those whose statement or proof rests on it, in register order."""
     known = register().values()
     return {name: tuple(e.id for e in known if name in e.uses) for name in register()}
 
 
 @cache
 def dependents(claim: str) -> frozenset[str]:
-    """All that rests on a claim, through others, too.
+    """All claims that rest on a claim, directly or through others.
 
     >>> "thesis/theorem-6" in dependents("thesis/theorem-1")
     True
@@ -33,7 +33,7 @@ def links(app, page: str, claims) -> str:
 
 
 def show_neighbors(app, doctree, page):
-    """On the lower edge of a box, folded: what its claims rest on, and what uses them."""
+    """Add a folded line to each box: the claims below its claims, and those that use them."""
     for node, box in boxes_of(app, doctree, page):
         claims = [claim for claim in box.claims if claim in register()]
         uses = [name for claim in claims for name in register()[claim].uses]

@@ -1,9 +1,9 @@
-"""The directives `dependency-graph`, `most-used`, `dependents`: what rests on what, drawn, counted.
+"""The directives `dependency-graph`, `most-used` and `dependents`: which claims rest on which.
 
-`{dependency-graph}` draws all claims, chapter by chapter, and lists them in a table; with the name
-of a chapter, as `{dependency-graph} ch2`, it draws that one, folded. What a claim rests on stands
-above it; map.js lights it up, and filters. `{most-used} 10` lists the results on which most rests;
-`{dependents} thesis/assumption-2` says what stands if a claim falls.
+`{dependency-graph}` draws all claims, chapter by chapter, and lists them in a table;
+`{dependency-graph} ch2` draws one chapter, folded. The claims on which a claim rests are above it;
+map.js highlights and filters them. `{most-used} 10` lists the results on which most claims rest.
+`{dependents} thesis/assumption-2` lists what remains if a claim is false.
 """
 
 import re
@@ -34,8 +34,8 @@ from .markup import (
 from .results import SLIPS, verdict
 from .statement_index import address_of, link_to
 
-WIDTH, ROW = 900, 38  # of the picture, and of a layer
-BOX, HIGH = 34, 17  # of a claim
+WIDTH, ROW = 900, 38  # width of the picture, height of a layer
+BOX, HIGH = 34, 17  # width and height of a claim's box
 PAGE = "book/back/map"
 VERDICTS = {
     "holds": "holds or reproduced", "slip": "holds, with a correction or a question",
@@ -44,7 +44,7 @@ VERDICTS = {
 
 
 def label(entry: Claim) -> str:
-    """What fits into the box of a claim.
+    """A label short enough for the box of a claim.
 
     >>> names = ("thesis/theorem-6", "thesis/equation-2.14", "thesis/setup-2", "vidal/landscape")
     >>> [label(register()[name]) for name in names]
@@ -60,7 +60,7 @@ def label(entry: Claim) -> str:
 
 
 def state(entry: Claim, red: set[str]) -> tuple[str, str]:
-    """Which of VERDICTS the picture shows, or that the check is red on this build; and the word."""
+    """The state of a claim in the picture (one of VERDICTS, or red on this build), and its word."""
     if entry.id in red:
         return "red", RED
     if entry.status != "checked":
@@ -75,7 +75,7 @@ def state(entry: Claim, red: set[str]) -> tuple[str, str]:
 
 
 def layers(entries: list[Claim]) -> list[list[str]]:
-    """The claims of a chapter in rows: what one rests on stands above it; the loose ones last."""
+    """The claims of a chapter in rows, each below what it rests on; unconnected claims last."""
     ids = {entry.id for entry in entries}
     within = {entry.id: [name for name in entry.uses if name in ids] for entry in entries}
     level = {}
@@ -86,7 +86,7 @@ def layers(entries: list[Claim]) -> list[list[str]]:
     graph = igraph.Graph(directed=True)
     graph.add_vertices(tied)
     graph.add_edges(edges)
-    places = graph.layout_sugiyama([level[name] for name in tied]) if tied else []  # and of bends
+    places = graph.layout_sugiyama([level[name] for name in tied]) if tied else []  # also of bends
     across = sorted((level[name], x, name) for name, (x, _) in zip(tied, places, strict=False))
     rows = [[name for *_, name in row] for _, row in groupby(across, key=lambda found: found[0])]
     rows.append([entry.id for entry in entries if entry.id not in tied])
@@ -95,7 +95,7 @@ def layers(entries: list[Claim]) -> list[list[str]]:
 
 
 def picture(app, page: str, chapters: list[str], whole: bool) -> str:
-    """The claims of some chapters; if that is all, with filters and a table."""
+    """The picture of some chapters; for all chapters, with filters and a table."""
     known, at, bands, top = register(), {}, {}, 0  # at: the middle of the box of each claim
     for chapter in chapters:
         bands[CHAPTERS[chapter]] = top + 14
@@ -111,7 +111,7 @@ def picture(app, page: str, chapters: list[str], whole: bool) -> str:
         boxes.append((known[name], x, y, [index[used] for used in uses]))
         for used in uses:
             x0, y0 = at[used]
-            start, end = y0 + HIGH / 2, y - HIGH / 2  # what is used stands above
+            start, end = y0 + HIGH / 2, y - HIGH / 2  # a claim stands below what it uses
             lines.append((index[used], index[name], x0, start, (start + end) / 2, x, end))
     sources, red = {known[name].source for name in at}, app.env.book_red
     return render(
@@ -134,11 +134,11 @@ def whole_map(app, page: str, chapter: str) -> str:
     return body and folded("results", "The map: what rests on what", body)
 
 
-# The two questions ------------------------------------------------------------------------------
+# Two questions ----------------------------------------------------------------------------------
 
 
 def heaviest(count: int) -> list[Claim]:
-    """The results, no definitions or settings, on which most rests."""
+    """The results (not definitions or settings) on which most claims rest."""
     proved = {"corollary", "lemma", "proposition", "theorem"}
     found = [entry for entry in register().values() if entry.kind in proved]
     return sorted(found, key=lambda entry: -len(dependents(entry.id)))[:count]

@@ -29,17 +29,17 @@ PARTS = {f"ch{k}": f"Chapter {k}" for k in range(1, 7)} | {
 
 
 def part(entry: Claim) -> str:
-    """Where an author looks for the entry: a chapter of the thesis, its appendix, or a source."""
+    """The part under which an author looks: a chapter of the thesis, its appendix, or a source."""
     if entry.source != "thesis":
         return entry.source
     return "appendix" if entry.section.startswith("Appendix") else entry.chapter
 
 
 def slips() -> dict[str, dict[str, list[Claim]]]:
-    """The errata of what is written, by weight (the likely ones are questions), then by part.
+    """The errata by weight (likely ones count as questions), then by part.
 
-    In the order of the text: the sections of the thesis have numbers, the other sources stand in
-    the register as they are read.
+    They follow the order of the text: by section numbers in the thesis, in the register's order in
+    the other sources.
     """
     found = {weight: {name: [] for name in PARTS} for weight in WEIGHTS}
     for entry in back_matter.register().values():
@@ -60,14 +60,14 @@ def _section(entry: Claim) -> list[int]:
 
 
 def sentence(text: str) -> str:
-    """With a capital and a full stop: the register has phrases, too."""
+    """The text with a capital and a full stop, since the register also has phrases."""
     return text[0].upper() + text[1:] + "." * (text[-1] not in ".?!")
 
 
 class AsPrinted(back_matter.FromRegister):
-    """A box with the errors in print of these claims: what is wrong, and what is right.
+    """A box with the printed errors of these claims: what is wrong, and what is right.
 
-    The evidence stands on the page *Errata*. An error for those that the register does not have.
+    The page *Errata* has the evidence. A claim without an erratum in the register is an error.
     """
 
     required_arguments = 1
@@ -91,7 +91,7 @@ class AsPrinted(back_matter.FromRegister):
 
 
 class ErrataContents(back_matter.FromRegister):
-    """How many errata each weight has, and links: to the major ones, and to parts of others."""
+    """How many errata each weight has; links to each major one and to the parts of the others."""
 
     def run(self):
         listed = nodes.bullet_list(classes=["errata-contents"])
@@ -112,9 +112,9 @@ class ErrataContents(back_matter.FromRegister):
 
 
 class Errata(back_matter.FromRegister):
-    """The errata of one weight, a section for each part that has some; each in a line that unfolds.
+    """The errata of one weight, by parts; each is a line that unfolds.
 
-    The major ones show what is printed and what is right.
+    The major ones are unfolded and show what is printed and what is right.
     """
 
     required_arguments = 1
@@ -132,7 +132,7 @@ class Errata(back_matter.FromRegister):
         return sections or [nodes.paragraph("", "None in the chapters written so far.")]
 
     def fold(self, entry: Claim, weight: str) -> list[nodes.Node]:
-        """A slip of wording says in its line what is printed and what is meant."""
+        """One erratum; the line of a slip of wording says what is printed and what is meant."""
         slip = entry.erratum
         unsure = slip.grade == "likely"
         line = self.inline(entry.title)
@@ -165,7 +165,7 @@ class Errata(back_matter.FromRegister):
         ]
 
     def told(self, labels: dict[str, str]) -> list[nodes.Node]:
-        """The fields that are not empty, each after its label."""
+        """The nonempty fields, each after its label."""
         body = []
         for label, text in labels.items():
             if text := text.strip():

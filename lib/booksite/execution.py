@@ -1,4 +1,4 @@
-"""What the pages print: when they run again, side by side, and where it is published."""
+"""Run the pages whose outputs are outdated, in parallel, and publish the outputs."""
 
 import hashlib
 import logging
@@ -26,25 +26,25 @@ from .kernels import fork_kernels
 from .page_info import running_time
 from .progress import pages, tell, time_left, title
 
-KEY = "key"  # a file beside the stored notebook, which goes when another is stored
+KEY = "key"  # a file beside the stored notebook; storing another notebook removes it
 READER = {"name": "myst_nb_md", "type": "plugin"}
-KernelManager.transport_encryption.default_value = "auto"  # else each kernel complains
-logging.getLogger("asyncio").setLevel(logging.CRITICAL)  # of what nbclient leaves after a timeout
+KernelManager.transport_encryption.default_value = "auto"  # otherwise each kernel prints a warning
+logging.getLogger("asyncio").setLevel(logging.CRITICAL)  # of nbclient, after a timeout
 
 
 def cache_of(app):
-    """Where myst_nb keeps the executed pages."""
+    """The cache in which myst_nb keeps the executed pages."""
     folder = app.config.nb_execution_cache_path or Path(app.outdir).parent / ".jupyter_cache"
     return get_cache(folder)
 
 
 def note_register(app, config):
-    """An "env" value: when the register changes, pages are read again, since all may quote it."""
+    """Record the register as an "env" value: if it changes, all pages are read again."""
     config.book_register = hashlib.sha256(repr((register(), on_pages())).encode()).hexdigest()
 
 
 def pages_are_outdated(app, env, added, changed, removed):
-    """Those whose cells reach something else than when the page was read (cache_keys)."""
+    """The pages whose keys (cache_keys) have changed since they were read."""
     before, env.book_keys = getattr(env, "book_keys", {}), {}
     if app.config.nb_execution_mode == "cache":
         env.book_keys = keys({name: Path(env.doc2path(name)) for name in env.found_docs})
@@ -52,16 +52,16 @@ def pages_are_outdated(app, env, added, changed, removed):
 
 
 def stored(cache, path) -> tuple[NbCacheRecord, Path]:
-    """What is stored for a page, and the file with its key; KeyError if there is nothing."""
+    """The stored record of a page, and the file with its key; KeyError if nothing is stored."""
     record = cache.match_cache_notebook(get_reader(READER)(path))
     return record, cache.path / "executed" / record.hashkey / KEY
 
 
 def is_fresh(cache, path: Path, key: str) -> bool:
-    """Whether the stored output of a page has this key; else it is dropped.
+    """Whether the stored output of a page has this key; if not, it is dropped.
 
-    What is damaged, or has no key, is not: its run was interrupted, or it ran while what it
-    reaches was changed.
+    Damaged output is not fresh, nor is output without a key: its run was interrupted, or a file
+    that it reaches was changed while it ran.
     """
     try:
         record, file = stored(cache, path)
@@ -79,12 +79,12 @@ def is_fresh(cache, path: Path, key: str) -> bool:
 
 
 def run_side_by_side(app, env, docnames):
-    """Run and cache the pages that will be read; Sphinx would run them one after another.
+    """Run and cache the outdated pages in parallel; Sphinx would run them one after another.
 
-    A page that fails is cached for this build only: it gets no key, and counts as outdated.
+    A page that fails is cached for this build only: it gets no key, so it counts as outdated.
 
-    Worker threads wait for kernels. Only this thread writes to the cache, which can drop an entry
-    that another thread writes while it looks for old ones.
+    Worker threads wait for kernels. Only this thread writes to the cache: while the cache looks for
+    old entries, it can drop one that another thread is writing.
     """
     cache, env.book_failures, env.book_red = cache_of(app), {}, set()
     seconds = {record.uri: record.data.get("execution_seconds")
@@ -97,7 +97,7 @@ def run_side_by_side(app, env, docnames):
 
     count, cores = len(waiting), joblib.cpu_count()  # those that a container grants
     tell(f"Running {pages(count)}, {cores} at a time.")
-    if count > 2 * cores:  # else it costs more than it saves
+    if count > 2 * cores:  # for fewer pages a fork costs more than it saves
         fork_kernels()
     threads, timeout, ran = ThreadPoolExecutor(cores), app.config.nb_execution_timeout, []
     longest_first = sorted(waiting, key=lambda name: -(waiting[name] or float("inf")))
@@ -120,14 +120,14 @@ def run_side_by_side(app, env, docnames):
             said = f"{title(path)}{', red' * bool(failed)}, {running_time(took)}"
             left = time_left([*waiting.values()], ran, cores)
             tell(f"[{len(ran)}/{count}] {said}{left}")
-    finally:  # a build that is interrupted begins no other page
+    finally:  # an interrupted build begins no further page
         threads.shutdown(cancel_futures=True)
 
 
 def run(path: Path, timeout: int) -> tuple[NotebookNode, float]:
-    """The page with what its cells printed, errors included, and the seconds that it took.
+    """The executed page, errors included, and the seconds that it took.
 
-    A cell that ends Python, or takes too long, ends the page.
+    A cell that ends Python or takes too long ends the page.
     """
     notebook, begun, start = get_reader(READER)(path), [], time.monotonic()
     try:
@@ -145,15 +145,12 @@ def run(path: Path, timeout: int) -> tuple[NotebookNode, float]:
 
 
 def notebook_of(app, docname) -> Path:
-    """Where myst_nb writes the notebook of a page."""
+    """The file to which myst_nb writes the notebook of a page."""
     return Path(app.outdir).parent / "jupyter_execute" / f"{docname}.ipynb"
 
 
 def publish_outputs(app, doctree):
-    """Write the outputs into the notebook of the page that was read.
-
-    myst_nb writes it as it was before it took the outputs from the cache.
-    """
+    """Write the outputs into the notebook of the page, which myst_nb writes without them."""
     path = notebook_of(app, app.env.docname)
     if app.config.nb_execution_mode != "cache" or not path.exists():
         return

@@ -1,7 +1,7 @@
-"""What failed on this build: on its page, in the ledger, on the map, and at the end of `make book`.
+"""Show what failed on this build: on its page, in the ledger, on the map, and in the terminal.
 
-A page that fails is built with what its cells printed, and the next build runs it again. At its end
-the build says what failed, with what a report needs, and its exit status is 1.
+A page that fails is built with the output of its cells, and the next build runs it again. The build
+ends with a list of the failures, with the facts that a report needs, and with exit status 1.
 
 `python -m booksite.failures` prints the processor, the arithmetic and the versions.
 """
@@ -28,16 +28,17 @@ RED = "red on this build"
 
 
 class Failure(NamedTuple):
-    """One row or one cell; claim: its id, "" where it is not a card that failed."""
+    """One failed row or cell; claim: the id of the claim, "" if no card failed."""
 
     claim: str
     said: str
 
 
 def show(notebook: NotebookNode) -> tuple[list[Failure], set[str]]:
-    """What failed in an executed page, and the claims whose check came to no green card.
+    """The failures of an executed page, and the claims without a green card.
 
-    In place: a red card says all, so its error goes; of another error its last line stays.
+    Changes the notebook: the error after a red card is removed, because the card says everything;
+    of any other error only the last line stays.
     """
     found, red = [], set()
     code = [cell for cell in notebook.cells if cell.cell_type == "code"]
@@ -64,7 +65,7 @@ def show(notebook: NotebookNode) -> tuple[list[Failure], set[str]]:
 
 
 def add_notice(app, doctree):
-    """Under the title of the page that was read."""
+    """Put a notice with the failures under the title of the page."""
     failures = app.env.book_failures.get(app.env.docname)
     if not failures:
         return
@@ -85,7 +86,7 @@ def add_notice(app, doctree):
 
 
 def here() -> str:
-    """The processor, the arithmetic and the versions, as the form of a report asks for them."""
+    """The processor, the arithmetic and the versions, as the report form asks for them."""
     known = machine()
     kernels = [
         f"{pool['internal_api']} {pool['version']} {pool.get('architecture', '')}".strip()
@@ -102,7 +103,7 @@ def here() -> str:
 
 
 def report(app, exception):
-    """Say what failed, and end with status 1; note that the build came to its end (Makefile)."""
+    """List the failures and end with status 1; mark the build as complete (for the Makefile)."""
     if exception:
         return
     if app.builder.format == "html" and not app._warncount:
@@ -119,9 +120,9 @@ def report(app, exception):
         for claim, said in failures
     )
     tell(
-        f"\nThe site is whole, and not all of it is green on this machine:\n\n{lines}\n\n"
-        "If you changed nothing, this is a mistake of the book and none of yours; most often\n"
-        "a row hangs on how this processor rounds. The next build runs these pages again.\n"
+        f"\nThe site is complete, but these checks failed on this machine:\n\n{lines}\n\n"
+        "If you changed nothing, the mistake is in the book, not yours: most often a row\n"
+        "depends on how this processor rounds. The next build runs these pages again.\n"
         f"Please report the lines above, with these three ({form}):\n\n{here()}\n"
     )
 

@@ -1,4 +1,4 @@
-"""The directive `definitions`: what the book defines, by name, each with a line and a link.
+"""The directive `definitions`: the defined terms of the book, each with a line and a link.
 
 The terms are the names of the register's definitions and assumptions; the line is how the statement
 begins; the link leads to where it is stated.
@@ -17,7 +17,7 @@ DEFINING = {"definition", "assumption"}
 
 
 def opening(statement: str, line: int = 80) -> str:
-    """The first sentences of a statement, as many as make a line; a point in a formula ends none.
+    """The first sentences of a statement that fill a line; a point in a formula ends no sentence.
 
     >>> opening("$x=.5$ is half, i.e. $x<1$. And so on.", line=10)
     '$x=.5$ is half, i.e. $x<1$.'
@@ -34,7 +34,7 @@ def opening(statement: str, line: int = 80) -> str:
 
 
 def terms() -> list[Claim]:
-    """The entries of the register that define something, by their names."""
+    """The entries of the register that define a term, by name."""
     found = [entry for entry in register().values() if entry.kind in DEFINING]
     return sorted(found, key=lambda entry: re.sub(r"[^a-z ]", "", entry.title.lower()))
 

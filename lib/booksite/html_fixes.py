@@ -1,7 +1,6 @@
-"""Small mends of the HTML that the theme and the extensions write, each with its reason.
+"""Small corrections of the HTML that the theme and the extensions write, each with its reason.
 
-What needs the reader's hands (names that only the browser knows, folds, pictures) is in
-book/_static; what can be right from the start is here.
+Corrections that only a browser can make (labels, folds, pictures) are in book/_static.
 """
 
 import re
@@ -16,17 +15,17 @@ MENDS = (
         rf"([(\[“]*)({MATH})([.,;:!?)\]”’%]+)|([(\[“]+)({MATH})",
         r'<span class="unbroken">\g<0></span>',
     ),
-    # The title of a solution opens it; all of it was a link that jumps to the exercise.
+    # A click on the title of a solution must open it, not jump to the exercise.
     (
         r'(<p class="admonition-title">Solution to)'
         r'<a class="reference internal" href="([^"]+)">(.*?)</a></p>',
         rf"\1\3 {SIGN}</p>",
     ),
-    # "Show the code" stands there already: a name that differs hides it from those who speak it.
+    # Without this label, voice control finds the button by its text, "Show the code".
     (r'<summary aria-label="Toggle hidden content">', "<summary>"),
     # A form with a name is a landmark, and of two players none could tell them apart.
     (r'<form title="Repetition mode" aria-label="Repetition mode"', "<form"),
-    # The entries of a list are its items; docutils gives them a role of no list, since withdrawn.
+    # Docutils gives the entries of a list a role that ARIA has withdrawn.
     (r'role="doc-biblioentry"', 'role="listitem"'),
 )
 DOWNLOADS = {
@@ -52,10 +51,10 @@ def mend(html: str) -> str:
 
 
 def mend_page(app, pagename, templatename, context, doctree):
-    """Mend the body, give the header its switch and the downloads their words."""
+    """Correct the body, and label the switch in the header and the downloads."""
     context["body"] = mend(context.get("body", ""))
     if context.get("title") == context["docstitle"]:
-        context["docstitle"] = ""  # else the title of the landing page says its name twice
+        context["docstitle"] = ""  # otherwise the title of the landing page repeats its name
     buttons = context.get("header_buttons", [])  # no other theme has them
     for group in buttons:
         for button in group.get("buttons", []):

@@ -1,9 +1,9 @@
-"""Kernels that are forked from one process, which has imported what the pages import.
+"""Fork kernels from one process that has imported what the pages import.
 
-A kernel that starts by itself spends a second on imports, two more for torch, and a book has a
-hundred pages. `python -m booksite.kernels` imports all that once; each line that it reads, of JSON,
-forks a kernel from it. It ends, and with it the kernels, when its input does. Only on Linux, where
-these libraries may be forked; elsewhere kernels start as always.
+A kernel that starts alone spends a second on imports, and two more on torch; the book has a hundred
+pages. `python -m booksite.kernels` imports everything once, and forks a kernel for each line of
+JSON that it reads. When its input ends, it ends together with its kernels. This works only on
+Linux, where these libraries can be forked; elsewhere kernels start as usual.
 """
 
 import json
@@ -22,7 +22,7 @@ ONE_BY_ONE = threading.Lock()
 
 
 class Forked:
-    """A running kernel, as far as jupyter_client asks a `Popen`."""
+    """A running kernel with the part of the interface of `Popen` that jupyter_client uses."""
 
     stdin = stdout = stderr = None
 
@@ -46,13 +46,13 @@ class Forked:
 
 
 def fork_kernels() -> None:
-    """From here on this process forks its Python kernels, where it can."""
+    """From now on, fork the Python kernels that this process starts, if the system can."""
     if sys.platform == "linux":
         local_provisioner.launch_kernel = launch
 
 
 def launch(command: list[str], env=None, cwd=None, **options) -> Forked | subprocess.Popen:
-    """In the place of `jupyter_client.launcher.launch_kernel`."""
+    """Replaces `jupyter_client.launcher.launch_kernel`."""
     if command[:3] != [sys.executable, "-m", LAUNCHER]:
         return launch_kernel(command, env=env, cwd=cwd, **options)
     with ONE_BY_ONE:
@@ -84,7 +84,7 @@ def main() -> None:
     for line in sys.stdin:
         arguments, environment, folder = json.loads(line)
         if pid := os.fork():
-            os.setpgid(pid, pid)  # who ends the kernel ends its group, and must not end this one
+            os.setpgid(pid, pid)  # ending a kernel ends its group, so it needs its own
             print(pid, flush=True)
             continue
         os.dup2(os.open(os.devnull, os.O_RDWR), 0)

@@ -1,8 +1,8 @@
 """`python -m booksite`: the notebooks of the book to open, change and run, in `_build/lab`.
 
-They are copies of what the last build wrote (notebooks): what a reader does to them changes no
-page. A copy is renewed with its page until the reader has saved it; then it stays, and the terminal
-says so if its page has changed since.
+They are copies of what the last build wrote (notebooks), so a reader's edits change no page. A copy
+is renewed with its page until the reader has saved it; then it stays, and the terminal says so if
+its page has changed since.
 """
 
 import json
@@ -16,7 +16,7 @@ UNSAVED = 1_000_000_000  # the time of a copy that no reader has saved
 
 
 def typed(path: Path) -> list:
-    """The cells as they are typed: to run a notebook changes nothing."""
+    """The types and sources of the cells, which do not change when a notebook runs."""
     return [
         (cell["cell_type"], "".join(cell["source"]))
         for cell in json.loads(path.read_bytes())["cells"]
@@ -24,7 +24,7 @@ def typed(path: Path) -> list:
 
 
 def renew(made: Path, copies: Path) -> tuple[list[str], list[str]]:
-    """Copy what was made; returns what is new or renewed, and what is kept as a reader left it."""
+    """Copy the notebooks; returns those written, and those kept because a reader saved them."""
     renewed, kept = [], []
     for path in sorted(made.rglob("*.ipynb")):
         name = path.relative_to(made).as_posix()

@@ -1,4 +1,4 @@
-"""Nothing holds up the text of a page: it is drawn before scripts, formulas and pictures come.
+"""Let the browser draw the text of a page before scripts, formulas and pictures arrive.
 
 Scripts in the head run when the page has been read. MathJax is fetched when the text has been drawn
 (book/_static/formulas.js). A picture comes when a reader comes near; its place is kept, so that
@@ -19,9 +19,9 @@ INCH = 63  # px at which text of 8 points, the smallest in a picture, has 7 px
 
 
 def deferred(script):
-    """A copy that runs when the page has been read; the pages share the original."""
+    """A copy of a script that runs after the page is parsed; the pages share the original."""
     source = str(getattr(script, "filename", "") or "")
-    if LATER in source:  # a browser does not fetch a script of a type that it does not know
+    if LATER in source:  # a browser does not fetch scripts of an unknown type
         return type(script)(source, priority=script.priority, type="text/later")
     if not source or EAGER in source or {"async", "defer"} & set(script.attributes):
         return script
@@ -30,14 +30,14 @@ def deferred(script):
 
 
 def framed(image: str, inches: float) -> str:
-    """An image that scrolls in a frame where there is no room for its least width."""
+    """An image in a frame that scrolls where the screen is narrower than its least width."""
     least = f'style="--least: {INCH * inches:.0f}px; '
     old, new = ('style="', least) if ' style="' in image else ("<img ", f'<img {least}" ')
     return f'<span class="frame">{image.replace(old, new, 1)}</span>'
 
 
 def lazy_pictures(html: str, paths: dict) -> str:
-    """Pictures that come when a reader comes near; paths: the files, by the name on the site."""
+    """Make pictures load when a reader scrolls near; paths: their files by name on the site."""
 
     def mend(picture):
         path = paths.get(PurePosixPath(picture["source"]).name)

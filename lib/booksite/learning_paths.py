@@ -1,8 +1,7 @@
-"""Reading paths (book/learning_paths.yml): on the first page, and on each step.
+"""Reading paths (book/learning_paths.yml): their list on the first page, and a line on each step.
 
-The directive `learning-paths` lists them, each with the minutes of its steps, which are counted
-as those of a page are (page_info). A page on a route says which step it is, and what comes before
-and next.
+The directive `learning-paths` lists them with the minutes of their steps, counted as page_info
+counts them for a page. A page on a path says which step it is, and what comes before and next.
 """
 
 import re
@@ -22,7 +21,7 @@ QUOTES = str.maketrans(dict.fromkeys("‘’", "'") | {"`": ""})
 
 
 class Step(NamedTuple):
-    """A page, and which of its sections are read, after its opening; none: all of it."""
+    """A page and the sections to read after its opening; no sections: the whole page."""
 
     page: str
     read: tuple[str, ...]
@@ -45,13 +44,13 @@ class Route(NamedTuple):
 
     @property
     def query(self) -> str:
-        """By which a link of the route tells the next page how its reader came."""
+        """The part of a link by which the next page knows the reader's path."""
         return f"?path={self.slug}"
 
 
 @cache
 def routes() -> tuple[Route, ...]:
-    """Those of the book."""
+    """The reading paths of the book."""
     return tuple(
         Route(way["name"], way["about"], tuple(way["given"]),
               tuple(Step(step["page"], tuple(step.get("read", ()))) for step in way["steps"]),
@@ -64,12 +63,12 @@ def routes() -> tuple[Route, ...]:
 
 
 def measure(app, doctree):
-    """Keep in the metadata of a page its words, and those of its sections by their titles."""
+    """Store the word counts of a page and, by title, of its sections in the metadata."""
     found, below = {}, 0
     for heading in doctree.findall(nodes.title):
         if isinstance(section := heading.parent, nodes.section):
             found[heading.astext().translate(QUOTES)] = words(section)
-            if isinstance(section.parent.parent, nodes.document):  # it is in no other one
+            if isinstance(section.parent.parent, nodes.document):  # a section at the top level
                 below += words(section)
     app.env.metadata[app.env.docname]["words"] = words(doctree), below, found
 
@@ -97,7 +96,7 @@ def to(env, page: str, document: str, query: str = "") -> str:
 
 
 def to_sections(page: str, step: Step, query: str = "") -> str:
-    """Links to what is read of a page; "" if that is all of it."""
+    """Links to the sections to read; "" for a whole page."""
     places = {"the opening": "", **{title: nodes.make_id(title) for title in step.read}}
     links = (link(address(page, step.document, at, query), title) for title, at in places.items())
     return ", ".join(links) if step.read else ""
@@ -110,7 +109,7 @@ RATE = (
 
 
 def write(app, page: str, _: str) -> str:
-    """All routes: their names and their minutes, their steps folded."""
+    """All paths: names and minutes, with their steps folded."""
     env, html, labels = app.env, "", app.env.get_domain("std").labels
     for route in routes():
         lines = [
@@ -129,9 +128,9 @@ def write(app, page: str, _: str) -> str:
 
 
 def place(env, page: str) -> str:
-    """For each route on which a page lies: which step it is, what is read, where it goes on.
+    """A line per path to which a page belongs: the step, the sections to read, the next step.
 
-    paths.js unfolds the line of a reader's path, and reads what it needs there.
+    paths.js unfolds the line of the reader's path, and reads its data there.
     """
     lines = {}
     for route in routes():
@@ -155,7 +154,7 @@ def place(env, page: str) -> str:
 
 
 def endings(env, page: str) -> str:
-    """What closes the routes that end on a page, folded."""
+    """The closing words of the paths that end on a page, folded."""
     labels, html = env.get_domain("std").labels, ""
 
     def to_label(match: re.Match) -> str:
@@ -171,7 +170,7 @@ def endings(env, page: str) -> str:
 
 
 def show_place(app, doctree, page):
-    """Say under the title of a step, folded, where the reader is; at its foot, what ends there."""
+    """Put the folded lines of `place` under the title of a page, and `endings` at its foot."""
     if html := place(app.env, page):
         below_title(doctree, nodes.raw("", html, format="html"), after="page-head")
     if html := endings(app.env, page):
@@ -179,7 +178,7 @@ def show_place(app, doctree, page):
 
 
 def note_routes(app, config):
-    """An "env" value: when the routes change, all pages are read again."""
+    """Record the paths as an "env" value: if they change, all pages are read again."""
     config.book_routes = repr(routes())
 
 
@@ -188,5 +187,5 @@ def setup(app):
     app.connect("config-inited", note_routes)
     add_directive(app, "learning-paths", write)
     app.connect("doctree-read", measure)
-    app.connect("env-updated", lambda app, env: [env.config.root_doc])  # which has all lengths
+    app.connect("env-updated", lambda app, env: [env.config.root_doc])  # which shows all lengths
     app.connect("doctree-resolved", show_place)

@@ -1,8 +1,8 @@
-"""The directive `ledger`: every registered claim on a line, or one part of the register in full.
+"""The directive `ledger`: one line per registered claim, or one chapter of the register in full.
 
 The page "Ledger" has the lines, and filters (book.js). Each leads to the entry on the page of its
-chapter: the statement, the box that states it, and the card of its check, with the demand of each
-row in place of the measured value, which differs between machines.
+chapter: the statement, the box that states it, and the card of its check. A row there shows what
+was demanded instead of the measured value, which differs between machines.
 """
 
 import re
@@ -26,12 +26,12 @@ def has_slip(entry: Claim) -> bool:
 
 
 def is_false(entry: Claim) -> bool:
-    """Whether its printed form is certainly false, by more than a slip."""
+    """Whether the printed form is certainly false, beyond a slip."""
     return has_slip(entry) and (entry.erratum.grade, entry.erratum.weight) == ("certain", "major")
 
 
 class Ledger(FromRegister):
-    """Without argument the lines of all claims, by chapter; with a chapter its entries, folded."""
+    """Without argument, a line per claim, by chapter; with a chapter, its entries, folded."""
 
     optional_arguments = 1
 
@@ -87,7 +87,7 @@ def of_chapter(chapter: str) -> tuple[list[Claim], str]:
 
 
 def tags(entry: Claim, red: set[str]) -> str:
-    """The evidence, and what is not the rule: no block that checks, a slip, a red check."""
+    """The level of evidence, and any exception: stated without a check, a slip, a red check."""
     found = [entry.status] * (entry.status != "checked") + ["erratum"] * has_slip(entry)
     html = f' <span class="level">{LEVELS[entry.evidence]}</span>' if entry.evidence else ""
     html += "".join(f' <span class="tag">{tag}</span>' for tag in found)
@@ -95,13 +95,13 @@ def tags(entry: Claim, red: set[str]) -> str:
 
 
 def words(entry: Claim) -> str:
-    """The words of the id and the statement, without formulas: what a reader types."""
+    """The words of the id and the statement without formulas, in which the filter searches."""
     text = re.sub(r"\{\w+\}", " ", FORMULA.sub(" ", entry.statement)).lower()
     return " ".join([entry.id, *dict.fromkeys(re.findall(r"[^\W\d_][\w'-]{2,}", text))])
 
 
 def filters() -> str:
-    """What they offer is what occurs in the register."""
+    """The filters, with the values that occur in the register."""
     entries = register().values()
     abouts = {"beyond": "beyond the sources", "erratum": "has an erratum"}
     abouts["false"] = "false as printed"
@@ -125,7 +125,7 @@ def filters() -> str:
 
 
 def evidence(app, page: str, claim: str) -> str:
-    """What a claim is, where it is stated and checked, and the cards of its checks."""
+    """The kind of a claim, where it is stated and checked, and the cards of its checks."""
     entry = register()[claim]
     box, cards = places(app).stated.get(claim), places(app).cards.get(entry.slug, [])
     home = box and box[0]
@@ -148,7 +148,7 @@ def evidence(app, page: str, claim: str) -> str:
 
 
 def demands(card: Card) -> str:
-    """The card, folded: each sentence with what was demanded of it, and what a reader may break."""
+    """The folded card: each row with its demand, and the ways to break it."""
     asked = iter(re.findall(r"^  [✓✗!] .* \[(?:.*: )?(.*)\]$", card.text, re.M))
     body = re.sub(r'<p class="title">.*?</p>', "", card.html, count=1, flags=re.S)
     body = re.sub(r' id="check-[\w-]+"', "", body, count=1)
@@ -170,7 +170,7 @@ def demands(card: Card) -> str:
 
 
 def link_to_entries(app, pagename, templatename, context, doctree):
-    """Links to an entry go to the page that has it, and not by way of its line."""
+    """Let links to an entry lead to the page of its chapter instead of its line in the list."""
     chapters = {entry.slug: entry.chapter for entry in register().values()}
 
     def led(found):

@@ -1,11 +1,11 @@
-"""A page as Sphinx has resolved it, written as Markdown that any notebook shows.
+"""Write a resolved page as Markdown that any notebook can show.
 
-A statement is a quotation under its bold title; what is folded on the page (a proof, a solution) is
-HTML's `<details>`; numbers and words of references are those of the page. A node that is not known
-here is a warning, so that nothing is lost unseen.
+A statement becomes a quotation under its bold title; a folded part (a proof, a solution) becomes
+HTML's `<details>`; references keep the numbers and words of the page. An unknown node is a warning,
+so that nothing is lost unnoticed.
 
-Formulas stand on one line each: within a quotation or a list Jupyter would take the marks at the
-beginning of further lines for a part of the formula.
+Each formula is on one line: in a quotation or a list, Jupyter would read the marks at the beginning
+of further lines as part of the formula.
 """
 
 import re
@@ -22,11 +22,11 @@ logger = logging.getLogger(__name__)
 
 
 class Cell(NamedTuple):
-    """A cell with code in its place among the text: which of the notebook, and what is folded."""
+    """A code cell between parts of the text: its index in the notebook, and what is folded."""
 
     index: int
-    folded: bool  # its code
-    hidden: bool = False  # its output, too: it belongs to a solution
+    folded: bool  # whether its code is
+    hidden: bool = False  # whether its output is, too, as in a solution
 
 
 Flow = Iterator[str | Cell]
@@ -48,9 +48,9 @@ LANGUAGES = {"ipython3": "python", "none": "", "default": ""}
 class Writer:
     """Writes one page.
 
-    link: where a reference of the page leads for the reader, or None: then it is plain text. One
-      to the page itself begins with #.
-    number: the number of a figure or an exercise, by its kind and its id; "" where it has none.
+    link: the address to which a reference leads; None makes it plain text. An address on the page
+      itself begins with #.
+    number: the number of a figure or an exercise, by kind and id; "" if it has none.
     """
 
     def __init__(self, link: Link, number: Callable[[str, str], str]):

@@ -1,4 +1,4 @@
-"""HTML that several parts of the site write: addresses, links, titles, tables, filters.
+"""HTML that several parts of the site use: addresses, links, titles, tables, filters.
 
 A directive made by `add_directive` writes its HTML when all pages are read, since only then it is
 known where each claim stands.
@@ -33,12 +33,12 @@ def render(template: str, **values) -> str:
 
 @cache
 def site() -> dict:
-    """What the site says of this book, and no page does."""
+    """The settings of this book for the site (site.yaml)."""
     return yaml.safe_load((BOOK / "site.yaml").read_text("utf-8"))
 
 
 def address(page: str, other: str, place: str = "", query: str = "") -> str:
-    """The address by which a page links to another, or to a place on it."""
+    """The relative address of another page, or of a place on it."""
     return relative_uri(f"{page}.html", f"{other}.html") + query + (place and f"#{place}") or "#"
 
 
@@ -57,7 +57,7 @@ def inline(text: str) -> str:
 
 
 def plain(text: str) -> str:
-    r"""A title for who hears or points: formulas without their marks.
+    r"""A title as plain text, with formulas without their markup.
 
     >>> plain(r"The $\ell_2$ path norm")
     'The ell _2 path norm'
@@ -83,7 +83,7 @@ def folded(kind: str, summary: str, body: str) -> str:
 
 
 def choice(name: str, label: str, every: str, options: Iterable | dict) -> str:
-    """A filter: of all, or of one of these values, each with its words."""
+    """A filter that offers all, or one of these values, each with its label."""
     words = options if isinstance(options, dict) else {key: key for key in options}
     shown = "".join(
         f'<option value="{key}">{escape(text)}</option>'
@@ -92,11 +92,11 @@ def choice(name: str, label: str, every: str, options: Iterable | dict) -> str:
     return f'<select name="{name}" aria-label="{label}">{shown}</select>'
 
 
-# What waits until all pages are read --------------------------------------------------------------
+# HTML that needs all pages to be read -------------------------------------------------------------
 
 
 class later(nodes.General, nodes.Element):
-    """Stands for the HTML of WRITERS[node["writer"]]."""
+    """A placeholder for the HTML that WRITERS[node["writer"]] writes."""
 
 
 WRITERS: dict[str, Callable] = {}

@@ -1,4 +1,4 @@
-"""What search engines and previews read of a page: its description, and Open Graph's tags."""
+"""Meta tags for search engines and link previews: a description, and Open Graph's tags."""
 
 import re
 from html import escape, unescape
@@ -9,14 +9,14 @@ from docutils import nodes
 from .markup import render, site
 from .publishing import site_address
 
-LONGEST = 200  # characters of a description; search engines show some 160, previews more
+LONGEST = 200  # characters of a description; search engines show about 160, previews more
 ENOUGH = 80
 SENTENCES = re.compile(r'(?<=[.?!])(?<!\b[A-Z]\.) (?=[A-Z0-9"“\ufffc])')  # but not after an initial
-UNSAID = "\ufffc"  # stands for what plain text cannot say
+UNSAID = "\ufffc"  # replaces what plain text cannot show
 
 
 def plain_text(part: nodes.Element) -> str:
-    """The text of a part of a page: only formulas that are plain text; no citation after a word."""
+    """The text of a part of a page, with simple formulas only and without citations."""
     part = part.deepcopy()
     for formula in list(part.findall(lambda node: isinstance(node, nodes.math | nodes.math_block))):
         text = formula.astext()
@@ -27,7 +27,7 @@ def plain_text(part: nodes.Element) -> str:
 
 
 def description(document: nodes.document) -> str:
-    """The first sentences of a page, up to the first one that plain text cannot say.
+    """The first sentences of a page, up to the first that plain text cannot show.
 
     A page opens with a question, set as a quotation, or with its first paragraph.
     """
@@ -49,7 +49,7 @@ def description(document: nodes.document) -> str:
 
 
 def describe(app, pagename, templatename, context, doctree):
-    """Put the tags into every page; a page without text has the words of the first one."""
+    """Put the tags into every page; a page without text takes the words of the landing page."""
     root, config = app.config.root_doc, app.config
     own = doctree is not None and description(doctree)
     text = own or description(app.env.get_doctree(root))

@@ -1,8 +1,10 @@
-"""Pages as plain notebooks, which need nothing of the book but the library (markdown, cells here).
+"""Write pages as plain notebooks that need only the library.
 
-What a page offers for download says first what it is and what to install: the library's wheel,
-which lies on the site, under `_static`. `make lab` opens copies of the same notebooks, whose links
-lead from one to the other. Code that the page folds is folded (in JupyterLab and VS Code).
+markdown.py writes the text between the cells.
+
+The first cell of a download says what the notebook is and what to install: the library's wheel,
+which the site has under `_static`. `make lab` opens copies of the same notebooks, linked to each
+other. Code that is folded on the page is folded in JupyterLab and VS Code.
 """
 
 import subprocess
@@ -97,12 +99,12 @@ def online(app, docname: str) -> Link:
 
 
 def wheel(app) -> Path | None:
-    """The wheel on the site, if this is a book with a library of its own."""
+    """The wheel on the site, if the book has a library of its own."""
     return next(Path(app.outdir, "_static").glob("runproofs-*.whl"), None)
 
 
 def pack_library(app):
-    """Put the wheel on the site, in place of an older one; OSError says why it cannot be."""
+    """Put the wheel on the site and remove older ones; raises OSError if it cannot be built."""
     root, target = Path(app.srcdir), Path(app.outdir, "_static")
     if app.builder.name != "html" or not (root / "pyproject.toml").exists():
         return
@@ -118,7 +120,7 @@ def pack_library(app):
 def head(app, docname: str) -> str:
     """The first cell of a download: what this is, and what to install.
 
-    Never the library's bare name: on a package index it may be a stranger's.
+    It never names the library alone: on a package index, that name may be a stranger's.
     """
     home, title = site_address(app.config), app.env.titles[docname].astext()
     page = f" ([read it there]({home}{app.builder.get_target_uri(docname)}))" if home else ""

@@ -1,6 +1,6 @@
-"""The line under the title of a page: what it needs, how long it takes to read and to run.
+"""The line under the title of a page: what it needs, and how long it takes to read and to run.
 
-A page says in its front matter what it builds on, labels of pages or sections:
+The front matter of a page names what it builds on, by labels of pages or sections:
 
     needs: [ch:shallow-linear, sec:autoencoders]
 
@@ -23,7 +23,7 @@ FOLDED = re.compile(r"<details((?!<details).)*?</details>", re.S)  # with no oth
 
 
 def words(node: nodes.Node) -> int:
-    """The words of a text that are seen when its page opens."""
+    """The words of a text that are visible when its page opens."""
     if isinstance(node, nodes.Text):
         return sum(any(letter.isalnum() for letter in word) for word in node.split())
     if isinstance(node, nodes.math | nodes.math_block):

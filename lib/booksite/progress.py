@@ -1,6 +1,6 @@
-"""What a build says while it goes on: a line for each page that has run, and how long it will take.
+"""The messages of a build: a line for each page that has run, and how long the rest will take.
 
-Sphinx' own hundreds of lines are left to `jupyter-book build` without -q.
+`jupyter-book build` without -q shows Sphinx's own hundreds of lines, too.
 """
 
 from pathlib import Path
@@ -10,7 +10,7 @@ from .page_info import running_time
 
 
 def tell(line: str):
-    """Print it now, also where nobody but a file is listening."""
+    """Print a line at once, even into a file."""
     print(line, flush=True)
 
 
@@ -19,7 +19,7 @@ def pages(count: int) -> str:
 
 
 def title(path: Path) -> str:
-    """That of a page that Sphinx has not read yet."""
+    """The title of a page that Sphinx has not read yet."""
     lines = path.read_text("utf-8").splitlines()
     return next((line[2:] for line in lines if line.startswith("# ")), path.stem)
 

@@ -1,9 +1,9 @@
-"""The address of the repository, the only setting, and what follows from it for the site.
+"""What the site gains when the address of the repository is set.
 
 `repository: url` in _config.yml switches on the buttons of the theme, the address of the site, and
-what only makes sense at an address: canonical links, the picture of a preview, sitemap.xml,
-404.html. It also switches on buttons that open a page on Binder and on Colab, from the branch on
-which the workflow `book` puts the notebooks that are offered for download.
+everything that needs an address: canonical links, the picture of a preview, sitemap.xml, 404.html.
+It also switches on buttons that open a page on Binder and on Colab, from the branch on which the
+workflow `book` puts the notebooks that are offered for download.
 """
 
 from html import escape
@@ -20,18 +20,18 @@ SERVICES = {  # an icon of the theme, and the address of a page
 
 
 def repository(config) -> str | None:
-    """The address of the repository, without a "/" at its end; None where it is not set."""
+    """The address of the repository without a final "/"; None if it is not set."""
     return config.html_theme_options.get("repository_url", "").rstrip("/") or None
 
 
 def on_github(config) -> tuple[str, str] | None:
-    """Owner and name of the repository; None where it is not set or lies elsewhere."""
+    """Owner and name of the repository; None if it is not set or not on GitHub."""
     parts = urlsplit(repository(config) or "")
     return tuple(parts.path.strip("/").split("/")) if parts.hostname == "github.com" else None
 
 
 def site_address(config) -> str | None:
-    """The address of the built site, which ends in "/"; None where it is not known.
+    """The address of the built site, which ends in "/"; None if it is not known.
 
     `html: baseurl`, else where the workflow publishes the book: GitHub's pages of the repository.
     """
@@ -52,7 +52,7 @@ def derive(app, config):
 
 
 def finish(app, exception):
-    """Write what only makes sense at an address; remove it where there is none any more."""
+    """Write the files that need an address; remove them if there is none any more."""
     if exception is not None or app.builder.name != "html":
         return
     home = site_address(app.config)

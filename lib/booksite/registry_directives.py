@@ -1,4 +1,4 @@
-"""The role `claim`, the check that register and pages agree, and what the back matter shares."""
+"""The role `claim`, the check that register and pages agree, and helpers of the back matter."""
 
 import re
 from functools import cache
@@ -18,7 +18,7 @@ logger = logging.getLogger(__name__)
 
 
 def pages_checking(env) -> dict[str, list[str]]:
-    """For each id the documents with a `claim` block of it."""
+    """For each id, the documents that contain a `claim` block with it."""
     found: dict[str, dict[str, None]] = {}
     for document in sorted(env.found_docs):
         path = Path(env.doc2path(document))
@@ -34,7 +34,7 @@ def _checks_of(path: Path, changed: int) -> list[str]:
 
 
 def check_register(app, env):
-    """Warn of a claim that is checked but not registered so, or registered but not checked."""
+    """Warn of claims that are checked but not registered as checked, and the reverse."""
     found = pages_checking(env)
     for identifier, documents in found.items():
         if identifier not in register():
@@ -50,7 +50,7 @@ def check_register(app, env):
 
 
 class FromRegister(SphinxDirective):
-    """Builds a part of the back matter; Markdown of the register is parsed as on any page."""
+    """Builds a part of the back matter; parses Markdown of the register as on any page."""
 
     def html(self, text: str) -> nodes.raw:
         return nodes.raw("", text, format="html")

@@ -1,4 +1,4 @@
-"""The directive `results-table`: what a source proves and shows in one of its parts, in one table.
+"""The directive `results-table`: the results and experiments of one part of a source, in a table.
 
 Each line is made from the register: the number in the source, what it says, whether it holds as it
 is printed, with which evidence, and the page that states it. The role `verdict` is the word on a
@@ -28,7 +28,7 @@ SLIPS = {
 
 
 def verdict(entry: Claim) -> tuple[str, str, str]:
-    """The word on a claim, and the page and the place that say why; empty where its page does.
+    """The verdict on a claim, and the page and place that explain it; "" if its own page does.
 
     >>> verdict(register()["thesis/corollary-4"])
     ('holds', '', '')
@@ -43,14 +43,14 @@ def verdict(entry: Claim) -> tuple[str, str, str]:
 
 
 def listed(chapter: str) -> list[Claim]:
-    """What a source numbers or shows in a part of it, and the check decides."""
+    """The checked results and experiments of a part of a source."""
     return [entry for entry in register().values()
             if entry.chapter == chapter and entry.source != "beyond"
             and entry.status == "checked" and entry.kind in PROVED | SHOWN]  # fmt: skip
 
 
 class VerdictRole(SphinxRole):
-    """The word on what a source says of a figure: of the first thing, unless a number follows."""
+    """The verdict on a figure, table or experiment: the first one, unless a number follows."""
 
     def run(self):
         claim, _, number = self.text.partition(" ")
@@ -63,7 +63,7 @@ class VerdictRole(SphinxRole):
 
 
 class result_table(nodes.Element):
-    """Stands for the table until all pages are read."""
+    """A placeholder for the table until all pages are read."""
 
 
 class Results(SphinxDirective):

@@ -1,7 +1,7 @@
-"""The search finds a statement by its number or its name, where it is stated.
+"""Let the search find statements by number or name, on the page that states them.
 
-Sphinx ranks a title of which the query is at least half. So each claim has short titles in the
-index: its number, what its source calls it, and what it defines. search.js does the rest.
+Sphinx ranks a title if the query is at least half of it. So each claim has short titles in the
+index: its number, its name in the source, and the term that it defines. search.js does the rest.
 """
 
 import re
@@ -18,7 +18,7 @@ logger = logging.getLogger(__name__)
 
 
 def names(entry: Claim) -> set[str]:
-    """The short titles of a claim; one about two others, "Lemma 18 / Theorem 16", has not theirs.
+    """The short titles of a claim; "Lemma 18 / Theorem 16" gets neither of the two numbers.
 
     >>> sorted(names(register()["thesis/lemma-11"]))
     ['(5.1)', 'Equation (5.1)', 'Lemma 11']
@@ -37,7 +37,7 @@ def names(entry: Claim) -> set[str]:
 
 
 def name_statements(app):
-    """Just before the index is written: add the short titles."""
+    """Add the short titles just before the index is written."""
     indexer, known = getattr(app.builder, "indexer", None), places(app)
     if not indexer or not known.cards:
         return []

@@ -1,8 +1,9 @@
 """Where each claim is stated and checked: the boxes of the pages, and the cards of the checks.
 
-A box names the claims that it states, `:claim: thesis/lemma-2`; a step on the way to one that is
-checked below says `:for: thesis/theorem-1`. Each box links to the ledger, which leads back, as the
-search does. What stands on a page is kept in its metadata, which Sphinx forgets with the page.
+A box names the claims that it states, `:claim: thesis/lemma-2`; a step toward a claim that is
+checked below has `:for: thesis/theorem-1`. Each box links to the ledger, and the ledger and the
+search link back. The boxes and cards of a page are in its metadata, which Sphinx drops with the
+page.
 """
 
 import re
@@ -31,7 +32,7 @@ UNNUMBERED = ("Section", "Chapter", "Footnote 2 of", "ICML", "Proof of", "proof 
 
 
 class Card(NamedTuple):
-    """What the check of a claim displayed when its page ran."""
+    """The card that a check displayed when its page ran."""
 
     document: str
     html: str
@@ -53,14 +54,14 @@ def numbers(title: str) -> set[str]:
 
 
 def collect(app, doctree):
-    """Keep the cards of a page, each with the anchor of its claim in the ledger."""
+    """Store the cards of a page, each with the anchor of its claim in the ledger."""
     page, cards = app.env.docname, []
     for bundle in doctree.findall(nodes.container):
         if bundle.get("nb_element") == "mime_bundle":
             texts = {part["mime_type"]: part.astext() for part in bundle.children}
             html = texts.get("text/html", "")
             slug = re.search(r'ledger\.html#claim-([\w-]+)"', html)
-            if slug and "claim-card" in html:  # and not a table that leads to the ledger
+            if slug and "claim-card" in html:  # excludes tables that link to the ledger
                 cards.append((slug[1], Card(page, html, texts.get("text/plain", ""))))
     app.env.metadata[page]["cards"] = cards
 
@@ -83,14 +84,14 @@ class Places:
 
 
 def places(app) -> Places:
-    """Those of this build."""
+    """The statements and cards of this build."""
     if not hasattr(app, "places"):
         app.places = Places(app.env.metadata)
     return app.places
 
 
 def anchor(app, entry: Claim) -> tuple[str, str]:
-    """The page and the place on it where a claim is met: its box, its card, or the ledger."""
+    """The page and place at which a reader meets a claim: its box, its card, or the ledger."""
     if entry.id in places(app).stated:
         return places(app).stated[entry.id]
     for card in places(app).cards.get(entry.slug, []):
@@ -103,7 +104,7 @@ def address_of(app, page: str, entry: Claim) -> str:
 
 
 def link_to(app, page: str, entry: Claim, text: str = "") -> str:
-    """A link to where a claim is met, in HTML."""
+    """An HTML link to the `anchor` of a claim."""
     return link(address_of(app, page, entry), text or entry.name)
 
 
@@ -117,7 +118,7 @@ def boxes_of(app, doctree, page: str) -> list[tuple[nodes.Element, Box]]:
 
 
 def link_boxes(app, doctree, page):
-    """Each box says where its claims stand in the ledger."""
+    """Link each box to its claims in the ledger."""
     ledger = address(page, LEDGER)
     for node, box in boxes_of(app, doctree, page):
         leads = box.claims or [box.leads_to]  # an id that the register lacks is a warning

@@ -15,12 +15,12 @@ ELSEWHERE = {  # than in `main` of the module of the tool's name
 
 
 def main(arguments: list[str]) -> int:
-    """Run the tool that is named first, with the other arguments."""
+    """Run the tool that the first argument names, with the other arguments."""
     known = re.findall(r"^ {4}([\w-]+)", booktools.__doc__, re.M)
     if not arguments or arguments[0] not in known:
         print(booktools.__doc__)
         return int(arguments not in (["-h"], ["--help"])) * 2
-    os.environ.setdefault("OMP_NUM_THREADS", "1")  # more hinder each other, and a fork
+    os.environ.setdefault("OMP_NUM_THREADS", "1")  # more slow each other down, and disturb a fork
     name, *rest = arguments
     module, _, function = ELSEWHERE.get(name, f"{name}.main").partition(".")
     return getattr(import_module(f"booktools.{module}"), function)(rest)

@@ -1,9 +1,9 @@
 """The arithmetic of other machines: kernels that this processor runs too, and jitters.
 
-Another machine rounds otherwise: it has other kernels (OpenBLAS, ATen, MKL and NumPy choose theirs
-by the processor), or other versions. KERNELS stand for the first; jitters for what is not at hand:
-each number that NumPy or torch draws, each result of a linear algebra routine and each start of an
-optimizer moves by up to two units in the last place.
+Another machine rounds differently, because it has other kernels (OpenBLAS, ATen, MKL and NumPy
+choose theirs by the processor) or other versions. KERNELS imitates the other kernels. A jitter
+imitates what is not at hand: each number that NumPy or torch draws, each result of a linear algebra
+routine and each start of an optimizer moves by up to two units in the last place.
 """
 
 import json
@@ -35,14 +35,14 @@ ROUTINES = [
 
 
 def runnable() -> list[str]:
-    """The names of the KERNELS that this processor has the instructions for."""
+    """The names of the KERNELS that this processor can run."""
     from numpy._core._multiarray_umath import __cpu_features__ as has  # nothing public says it
 
     return [name for name in KERNELS if has.get(NEEDS.get(name, "SSE2"))]
 
 
 def elsewhere(kernels: str, *command: str) -> Iterator:
-    """What `python -m booktools COMMAND` says with these kernels, a line of JSON each."""
+    """Yield the lines of JSON that `python -m booktools COMMAND` prints with these kernels."""
     environment = {"MPLBACKEND": "agg", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
     environment = os.environ | environment | KERNELS.get(kernels, {})
     with subprocess.Popen(
@@ -57,10 +57,10 @@ def elsewhere(kernels: str, *command: str) -> Iterator:
 
 
 def patch(jitter: int) -> None:
-    """From here on this process rounds otherwise, for each `jitter` > 0 in another way.
+    """Let this process round differently from now on; each `jitter` > 0 is another way.
 
-    The same number moves in the same way always, and whole numbers stay, as on another machine.
-    Call it before the library is imported, whose modules take some of these functions by name.
+    As on another machine, equal numbers move equally, and whole numbers do not move. Call this
+    before importing the library, whose modules import some of these functions by name.
     """
     import scipy.linalg
     import scipy.optimize
@@ -81,7 +81,7 @@ def patch(jitter: int) -> None:
         dtype = getattr(x, "dtype", None)
         if not isinstance(x, np.ndarray | np.generic) or dtype not in (np.float64, np.float32):
             return x
-        shape, x = np.shape(x), np.array(x, ndmin=1)  # of a scalar NumPy would report the overflow
+        shape, x = np.shape(x), np.array(x, ndmin=1)  # NumPy reports the overflow of a scalar
         bits = x.view(np.uint64 if dtype == np.float64 else np.uint32).astype(np.uint64)
         step = units(bits, 2 if dtype == np.float64 else 1).astype(dtype) * np.finfo(dtype).eps
         with np.errstate(all="ignore"):

@@ -1,8 +1,8 @@
-"""Breaks each claim on purpose: the card of each claim must notice.
+"""Break each claim on purpose; its card must notice.
 
-Each page runs with one break of its `page.yml` at a time, as far as the claim, in a child. A
-positive row of the card must turn red, by a comparison: a crash is not enough, nor what is not
-finite, or of another shape.
+A child process runs the page up to the claim, with one break of its `page.yml` at a time. A
+comparison in a positive row of the card must turn red: a crash, a value that is not finite, or
+another shape is not enough.
 """
 
 import sys
@@ -19,12 +19,12 @@ from .children import command, concluded, in_children, name_of, paths_of, tenth
 from .judge import Error, outcomes
 from .running import Page
 
-TWICE = ("figure", "lemma", "theorem")  # kinds that need two: the thing taken away, a constant
+TWICE = ("figure", "lemma", "theorem")  # need two breaks: the effect gone, a constant
 SECONDS = 180  # for one run of a page
 
 
 def missing(claims: list[str]) -> list[str]:
-    """Those of the claims that have too few breaks, in sentences."""
+    """A sentence for each claim that has too few breaks."""
     wrong = []
     for claim in map(register().get, claims):
         count, wanted = len(invitations(claim.id)), 1 + (claim.kind in TWICE)
@@ -40,7 +40,7 @@ def claims_of(page: str) -> list[str]:
 
 
 def elsewhere(breaks: list[Break], pages: Iterable[str]) -> list[Break]:
-    """The same breaks on each other page whose card invites to them: the first page has one."""
+    """The same breaks on the other pages whose cards show them, such as the landing page."""
     return [
         one._replace(page=name)
         for name in pages
@@ -50,7 +50,7 @@ def elsewhere(breaks: list[Break], pages: Iterable[str]) -> list[Break]:
 
 
 def error_of(wrong: Break, cells: list[Cell]) -> Error:
-    """The break as an error that the judge of pages makes."""
+    """The break as an `Error` for the judge of pages."""
     if wrong.where != "page":
         return Error(wrong.sentence, "library", 0, lambda page: break_library(wrong), wrong.claim)
     codes = [cell.code for cell in cells]
@@ -69,8 +69,8 @@ def error_of(wrong: Break, cells: list[Cell]) -> Error:
 def check(path: Path, breaks: list[Break], jobs: int = 1):
     """Run a page with each of these breaks, in this process and its children.
 
-    Returns what is wrong and what was seen, in sentences, and the page as it is without a break,
-    where every card must be green.
+    Returns sentences about what is wrong and about what was noticed, and the page as it ran without
+    a break; there, every card must be green.
     """
     name, page, wrong, seen, errors = name_of(path), Page(path), [], [], []
     for one in breaks:
@@ -89,7 +89,7 @@ def check(path: Path, breaks: list[Break], jobs: int = 1):
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run the breaks of a claim, of a page, a tenth of all, or all; 1 if one is not seen."""
+    """Run the breaks of a claim, of a page, a tenth of all, or all; 1 if one goes unnoticed."""
     parser = command("break", main.__doc__)
     parser.add_argument("--claim", default="", help="an id of the register")
     parser.add_argument("--page", default="", help="such as book/ch2_shallow_linear/index.md")

@@ -1,4 +1,4 @@
-"""The Chromium that is installed, in which built pages are looked at and printed."""
+"""The installed Chromium, which shows and prints the built pages."""
 
 import os
 import shutil
@@ -11,13 +11,13 @@ ARGUMENTS = [
     "--disable-component-update",
     "--disable-sync",
     "--no-first-run",
-    # whatever a page asks of another host is seen, and goes nowhere
+    # requests to other hosts are recorded and blocked
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
 ]
 
 
 def chromium() -> str | None:
-    """Path of the browser, or None: $CHROMIUM, else the first of Debian's and Google's names."""
+    """Path of the browser: $CHROMIUM, or the first known name that is found; None otherwise."""
     names = [os.environ["CHROMIUM"]] if "CHROMIUM" in os.environ else []
     names = names or ["chromium", "chromium-browser", "google-chrome"]
     return next(filter(None, map(shutil.which, names)), None)
@@ -25,7 +25,7 @@ def chromium() -> str | None:
 
 @contextmanager
 def launched(playwright):
-    """The browser of Playwright's, headless. Raises SystemExit where none is installed."""
+    """Launch it headless through Playwright; raises SystemExit if none is installed."""
     if not (path := chromium()):
         raise SystemExit("Chromium is missing; on Debian: apt install chromium")
     browser = playwright.chromium.launch(executable_path=path, args=ARGUMENTS)

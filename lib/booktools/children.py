@@ -1,6 +1,6 @@
-"""Children of this process, each for what would outlive it; and what the command lines share.
+"""Child processes for work with lasting side effects, and the shared parts of the command lines.
 
-Children are forked: they inherit the imports and all that has run, and end. So none on Windows.
+Children are forked, so they inherit the imports and the state of this process. Windows cannot fork.
 """
 
 import argparse
@@ -22,10 +22,10 @@ from runproofs.claims.registry import BOOK, demand_clone
 def in_children(
     work: Callable, tasks: list[tuple], jobs: int = 1, limit: float = 3600
 ) -> Iterator[tuple]:
-    """Yield (task, work(*task), seconds) for each task as it ends, in a silent child of its own.
+    """Run each task in a silent child; yield (task, work(*task), seconds) as the tasks end.
 
-    None in place of the answer of a child that dies, or takes more than `limit` seconds. Raises
-    RuntimeError where work does. What a child starts ends with it.
+    The answer is None if the child dies or takes more than `limit` seconds. Raises RuntimeError if
+    work raises an exception. Processes that a child starts end with it.
     """
     context, waiting, running = multiprocessing.get_context("fork"), list(tasks), {}
     outermost = multiprocessing.parent_process() is None
@@ -60,7 +60,7 @@ def in_children(
 
 def _answer(writer, work, task, outermost):
     if outermost:
-        os.setpgrp()  # a group of its own, with all that it starts
+        os.setpgrp()  # its own group, for itself and the processes it starts
     sys.stdout = sys.stderr = open(os.devnull, "w")  # noqa: SIM115, the process ends
     answer = error = None
     try:
@@ -71,14 +71,14 @@ def _answer(writer, work, task, outermost):
 
 
 def _end(child):
-    with suppress(ProcessLookupError):  # it leads no group, or has none any more
+    with suppress(ProcessLookupError):  # it leads no group, or has already ended
         os.killpg(child.pid, signal.SIGKILL)
     child.kill()
     child.join()
 
 
 def in_child(work: Callable, limit: float = 3600):
-    """What work() returns, in a child; None and RuntimeError as above."""
+    """Run work() in a child and return its answer; None and RuntimeError as in `in_children`."""
     [(_, answer, _)] = in_children(work, [()], 1, limit)
     return answer
 
@@ -87,7 +87,7 @@ def in_child(work: Callable, limit: float = 3600):
 
 
 def command(name: str, description: str) -> argparse.ArgumentParser:
-    """The command line of a tool, with the options that most of them have."""
+    """A command line with the options that most tools share."""
     parser = argparse.ArgumentParser(f"python -m booktools {name}", description=description)
     parser.add_argument("--tenth", type=int, help="0 to 9, modulo 10: only this part")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="children at a time")
@@ -95,12 +95,12 @@ def command(name: str, description: str) -> argparse.ArgumentParser:
 
 
 def tenth(tasks: list, k: int | None) -> list:
-    """Every tenth task, from the one of index k modulo 10; all if k is None."""
+    """Every tenth task, beginning at index k modulo 10; all tasks if k is None."""
     return tasks if k is None else tasks[k % 10 :: 10]
 
 
 def paths_of(pages: list[str]) -> list[Path]:
-    """The files of pages, such as book/index.md; of all pages with a card, if none is named."""
+    """The files of pages such as book/index.md; of all pages with a card if none is named."""
     demand_clone("What runs pages")
     if pages:
         return [Path(page).resolve() for page in pages]
@@ -108,12 +108,12 @@ def paths_of(pages: list[str]) -> list[Path]:
 
 
 def name_of(path: Path) -> str:
-    """The name of a page: its path from `book/`, without suffix; elsewhere, of the file."""
+    """The name of a page: its path from `book/` without suffix; elsewhere, that of the file."""
     inside = path.is_relative_to(BOOK)
     return (path.relative_to(BOOK) if inside else Path(path.name)).with_suffix("").as_posix()
 
 
 def concluded(wrong: list[str], green: str) -> int:
-    """Print what is wrong, or that all is green; returns what the command ends with, 1 or 0."""
+    """Print what is wrong, or that all is green; return the exit status, 1 or 0."""
     print("\n".join(wrong) or green)
     return int(bool(wrong))

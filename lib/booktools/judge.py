@@ -1,4 +1,4 @@
-"""The judge of errors in a page: its cards. What an error leaves as it is runs once for all."""
+"""Let the cards of a page judge errors in it; the unchanged first cells run only once."""
 
 from collections.abc import Callable, Iterator
 from contextlib import suppress

@@ -1,9 +1,9 @@
-"""The judge of mutants of the library, and of what reads an assignment: pytest.
+"""Let pytest judge mutants of the library and of the two modules that read an assignment.
 
-The other modules of coursework/tools need more than `make test` sets up. A mutant is judged in a
-private copy of the tree, first by the test files that name its module, then by all others; red, or
-far too slow, is killed. equivalent_mutants.txt explains those that no test can kill, which are not
-judged; a survivor is printed as an entry of it.
+The other modules of the course need more than `make test` sets up. A mutant is tested in a private
+copy of the tree, first by the test files that name its module, then by all others. It is killed if
+a test fails or takes far too long. equivalent_mutants.txt explains the mutants that no test can
+kill; they are left out. A survivor is printed in the form of an entry of that file.
 """
 
 import argparse
@@ -34,14 +34,14 @@ LEFT_OUT = shutil.ignore_patterns(
 
 
 def sources(root):
-    """Modules whose mutants are planted, by their path: their code."""
+    """The code of the modules to mutate, by path."""
     found = [path for folder in FOLDERS for path in sorted((root / folder).rglob("*.py"))]
     found += [root / path for path in COURSEWORK if (root / path).exists()]
     return {path.relative_to(root).as_posix(): path.read_bytes() for path in found}
 
 
 def sample(found, n, rng, group=lambda mutant: (mutant.path, mutant.scope)):
-    """n of them at random, as equal a share of each group as can be."""
+    """A random sample of n, with shares of the groups as equal as possible."""
     counts, turns = Counter(), []
     for one in rng.sample(found, len(found)):
         counts[group(one)] += 1
@@ -50,7 +50,7 @@ def sample(found, n, rng, group=lambda mutant: (mutant.path, mutant.scope)):
 
 
 def explained(root):
-    """The mutants of equivalent_mutants.txt: path, code before and code after."""
+    """The mutants in equivalent_mutants.txt: path, code before and code after."""
     listed = root / EQUIVALENT
     blocks = listed.read_text("utf-8").strip().split("\n\n") if listed.exists() else []
     entries = [block.splitlines() for block in blocks if not block.startswith("#")]
@@ -91,7 +91,7 @@ def green(root, folder, tests, limit=None, mutant=None):
 
 
 def main(arguments, root=ROOT):
-    """Plant n mutants in the library; 1 if too few are killed, 2 if the tests are red without."""
+    """Test n mutants of the library; 1 if too few are killed, 2 if tests fail without a mutant."""
     parser = argparse.ArgumentParser("python -m booktools mutate library", description=main.__doc__)
     parser.add_argument("-n", type=int, default=200, help="how many (200)")
     parser.add_argument("--seed", type=int, default=0, help="of the sample (0)")

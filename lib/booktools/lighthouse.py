@@ -1,8 +1,8 @@
-"""What Google's Lighthouse thinks of the built pages on a phone.
+"""Scores of Google's Lighthouse for the built pages on a phone.
 
-The site is served compressed, as any host does. The middle one of the runs of a page counts, since
-the score is noisy on a busy machine: read it together with the load that is printed. Performance
-must be 60 or more, accessibility 100.
+The site is served compressed, as hosts do. The median of the runs of a page counts, because the
+score is noisy on a busy machine; read it together with the printed load. Performance must be at
+least 60, accessibility 100.
 """
 
 import argparse
@@ -37,7 +37,7 @@ SHOWN = {
 
 
 class Handler(SimpleHTTPRequestHandler):
-    """Serves text compressed."""
+    """Serves text files compressed."""
 
     def log_message(self, *_):
         pass

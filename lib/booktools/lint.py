@@ -1,10 +1,11 @@
-"""Style of the code cells of the book and of the course: ruff's rules and format; --fix mends.
+"""Check the code cells of the book and of the course with ruff; --fix corrects what ruff can.
 
-No row of a card compares an expression with itself, no public function of the theory takes an array
-past `_arguments` and `_tensors`, and numpydoc reads the docstrings of the library.
+In addition, no row of a card may compare an expression with itself, and no public function of the
+theory may use an array that has not gone through `_arguments` or `_tensors`. Numpydoc checks the
+docstrings of the library.
 
-Ruff knows notebooks: it sorts the imports of a cell by themselves, looks for their uses on the
-whole page, and lets the last line of a cell be its output. So each page becomes one for a moment.
+Ruff understands notebooks: it sorts the imports cell by cell, looks for their uses on the whole
+page, and accepts an output as the last line of a cell. So each page is turned into a notebook.
 """
 
 import argparse
@@ -23,7 +24,7 @@ from runproofs.claims.pages import cells, with_code
 
 from . import ROOT
 
-# Imports stand where they are first needed, and white space at the end of a cell is ours.
+# Imports may come where they are first needed; the book sets white space at the end of a cell.
 CHECK = ["check", "--extend-ignore", "E402,W391"]
 FORMAT = ["format", "--config", "format.skip-magic-trailing-comma = true"]
 SIDES = {"expected", "upper", "other", "target", "right", "bound"}  # second sides of a row
@@ -40,7 +41,7 @@ WIDTHS = {
 
 
 def ruff(*arguments) -> str:
-    """What ruff prints, with the settings of the library."""
+    """The output of ruff with the settings of the library."""
     command = [sys.executable, "-m", "ruff", *arguments, "--config", "pyproject.toml"]
     result = subprocess.run(command, cwd=ROOT, text=True, capture_output=True, check=False)
     if result.returncode > 1 and arguments[0] == "check":  # which reports syntax errors with 1
@@ -84,7 +85,7 @@ def unchecked(code: str) -> Iterator[tuple[int, str]]:
 
 
 def lint_theory(root: Path = ROOT / "lib" / "runproofs") -> list[str]:
-    """What is `unchecked` in the theory, one line each."""
+    """One line for each `unchecked` array in the theory."""
     return [
         f"{os.path.relpath(path, ROOT)}:{line}: {what}: use arguments.array or _tensors.tensor"
         for path in sorted(root.rglob("[!_]*.py"))
@@ -98,7 +99,7 @@ def pages_in(folder: Path) -> list[Path]:
 
 
 def lint(pages: list[Path], width: int = WIDTHS["book"], fix: bool = False) -> list[str]:
-    """What is wrong with the cells of the pages, one line each; with fix, what ruff cannot mend."""
+    """One line per fault in the cells of the pages; with fix, of those that ruff cannot correct."""
     if not pages:  # ruff would take every file of the project
         sys.exit("There is no page.")
     found = []
@@ -131,7 +132,7 @@ def lint(pages: list[Path], width: int = WIDTHS["book"], fix: bool = False) -> l
 
 
 def lint_docstrings() -> int:
-    """Print what numpydoc finds, with the settings in pyproject.toml; 1 if there is something."""
+    """Print what numpydoc finds, with the settings in pyproject.toml; 1 if it finds a fault."""
     modules = [str(p.relative_to(ROOT)) for p in sorted((ROOT / "lib/runproofs").rglob("*.py"))]
     return subprocess.run([sys.executable, "-m", "numpydoc", "lint", *modules], cwd=ROOT).returncode
 
@@ -139,7 +140,7 @@ def lint_docstrings() -> int:
 def main(arguments: list[str]) -> int:
     """Lint all cells, the theory's arguments and the docstrings; 1 if something is wrong."""
     parser = argparse.ArgumentParser("python -m booktools lint", description=main.__doc__)
-    parser.add_argument("--fix", action="store_true", help="mend what ruff can")
+    parser.add_argument("--fix", action="store_true", help="correct what ruff can")
     fix = parser.parse_args(arguments).fix
     found = lint_theory()
     for folder, width in WIDTHS.items():

@@ -1,15 +1,17 @@
-"""Mutation testing: errors that nobody picked, planted one at a time. Who sees them?
+"""Mutation testing: plant automatic errors, one at a time, and see whether a check notices.
 
-`mutate pages`: those that a recorded run of a page gives rise to (recorded.py), judged by its
-cards. An error is *seen* if a positive row of a card turns red. If not, it is *loud* where an
-assert or an exception tells; *unseen* where it changes what a positive row compares; else it
-*reaches nothing*. The rate is seen / (seen + unseen). An unseen error that is looked into and right
-to stay so has its name and a reason beside the page, in page.yml (`accepted`), and does not count.
+`mutate pages` derives the errors from a recorded run of a page (recorded.py), and its cards judge
+them. An error is *seen* if a positive row of a card turns red. Otherwise it is *loud* if an assert
+fails or an exception is raised, *unseen* if it changes what a positive row compares, and *reaches
+nothing* in the other cases. The rate is seen / (seen + unseen). If somebody has examined an unseen
+error and found it harmless, its name and the reason are in page.yml (`accepted`), and it does not
+count.
 
-`mutate library`: mutants of the syntax tree (syntax.py), judged by pytest (judge_by_pytest.py).
+`mutate library` plants mutants of the syntax tree (syntax.py), which pytest judges
+(judge_by_pytest.py).
 
-Both print what is not seen, and fail if that is too much. The errors that authors write, `breaks`,
-have a tool of their own, since each of them must be seen: `python -m booktools break`.
+Both print the unseen errors, and fail if there are too many. Errors that authors write, `breaks`,
+have their own tool, because each of them must be seen: `python -m booktools break`.
 """
 
 import random
@@ -27,16 +29,16 @@ from .recorded import errors_of, record
 from .running import Page
 
 REASONS = ("the claim stays true: ", "equivalent: ", "unseen: ")  # how an explanation begins
-# The share that is seen, of what is not explained. At a true rate of 95 % a tenth of the pages with
-# N=8, some 45 errors that reach a card, falls below it by chance once in 150 days.
+# The share of unexplained errors that must be seen. At a true rate of 95%, a tenth of the pages
+# with N=8 (about 45 errors that reach a card) falls below it by chance once in 150 days.
 NEEDED = 0.85
 
 
 def judged(path, n: int, seed: int, only: str = "") -> list[tuple]:
-    """Of n errors of a page: kind, name, outcome in a word, claims. Use a child process.
+    """Kind, name, outcome (one word) and claims of n errors of a page. Call it in a child process.
 
-    only: a regular expression, found in "kind | name" of those that are planted. Raises
-    RuntimeError if the page is not green without an error.
+    only: a regular expression that the "kind | name" of an error must contain. Raises RuntimeError
+    if the page is not green without an error.
     """
     recorded = in_child(lambda: record(path), 1800)
     if not recorded or recorded.wrong:
@@ -55,7 +57,7 @@ def judged(path, n: int, seed: int, only: str = "") -> list[tuple]:
 
 
 def accepted(page: Path) -> dict[str, str]:
-    """The reasons by name, `accepted` beside the page; ValueError for one that is none."""
+    """The reasons under `accepted` beside the page, by name; ValueError if one has another form."""
     path = page.with_suffix(".yml")
     found = yaml.safe_load(path.read_text("utf-8")).get("accepted", {}) if path.exists() else {}
     for name, reason in found.items():
@@ -65,7 +67,7 @@ def accepted(page: Path) -> dict[str, str]:
 
 
 def share(counts: Counter) -> float:
-    """Of the errors that reach a card, how many are seen; 0 if there is none."""
+    """The share of seen errors among those that reach a card; 0 if none does."""
     return counts["seen"] / (counts["seen"] + counts["unseen"] or 1)
 
 
@@ -75,10 +77,10 @@ def said(counts: Counter) -> str:
 
 
 def pages(arguments: list[str]) -> int:
-    """Plant n errors in each page, and print those unseen; 1 if a page is red, or too many are."""
+    """Plant n errors in each page and print the unseen; 1 if a page is red or too many pass."""
     parser = command("mutate pages", pages.__doc__)
     parser.add_argument("pages", nargs="*", help="such as book/ch2_shallow_linear/index.md; or all")
-    parser.add_argument("-n", type=int, default=60, help="errors a page (60)")
+    parser.add_argument("-n", type=int, default=60, help="errors per page (60)")
     parser.add_argument("--seed", type=int, default=0, help="of the sample (0)")
     parser.add_argument("--only", default="", help='a regular expression in "kind | name"')
     options = parser.parse_args(arguments)

@@ -1,6 +1,6 @@
 """Tests that need more than `make test` has: `python -m booktools optional NAME`.
 
-What is missing is installed first, in the versions of constraints.txt.
+Missing packages are installed first, in the versions of constraints.txt.
 """
 
 import argparse
@@ -40,7 +40,7 @@ def pip(*arguments: str) -> None:
 
 
 def install(extra: str) -> None:
-    """What an extra of pyproject.toml names, in exact versions."""
+    """The packages of an extra of pyproject.toml, in exact versions."""
     if extra == "agreement":  # torchattacks asks for an old requests
         project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
         pip("--no-deps", *project["optional-dependencies"][extra], "-c", "constraints.txt")

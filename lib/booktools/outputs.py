@@ -1,4 +1,4 @@
-"""Do the published outputs come out again?
+"""Check that the published outputs can be reproduced.
 
 Every page with code must be published: a notebook with the code of its cells, all of them run, and
 a card for each claim; the notebook that readers download and the HTML page show the same outputs.
@@ -34,7 +34,7 @@ from . import ROOT
 from .children import tenth
 from .values import ALONE, EXACT, MEASURED, VARYING, alike, in_table
 
-KernelManager.transport_encryption.default_value = "auto"  # else each kernel complains
+KernelManager.transport_encryption.default_value = "auto"  # otherwise each kernel prints a warning
 
 PLACES = [ROOT / "book", ROOT / "_build/jupyter_execute/book", ROOT / "_build/html"]
 SECONDS = 300  # for a cell
@@ -74,7 +74,7 @@ def merged(outputs) -> list:
 
 
 def unpublished(page: Path, notebook: Path) -> list[str]:
-    """What a published notebook lacks of its page, in sentences."""
+    """A sentence for each part of a page that its published notebook lacks."""
     if not notebook.exists():
         return ["it is missing."]
     text, code, found = page.read_text("utf-8"), code_of(read(notebook)), []
@@ -95,7 +95,7 @@ def measured(text: str) -> list[str]:
 
 
 def words(text: str) -> str:
-    """What a reader sees of a piece of HTML, without white space."""
+    """The visible text of a piece of HTML, without white space."""
     return re.sub(r"\s+", "", unescape(TAGS.sub("", text)))
 
 
@@ -163,7 +163,7 @@ def distance(one: bytes, other: bytes) -> float:
 
 
 def difference(kind: str, one: str, other: str, spread: dict = EXACT) -> str:
-    """How two contents of a type differ, in a phrase; empty where they agree."""
+    """A phrase about how two contents of a type differ; empty if they agree."""
     if kind == "image/png":
         apart = distance(*(base64.b64decode(content) for content in (one, other)))
         return f"a picture is {apart:.3f} from the published one" * (apart > DISTANCE)
@@ -180,7 +180,7 @@ def difference(kind: str, one: str, other: str, spread: dict = EXACT) -> str:
 
 
 def differences(published, again, spread: dict = EXACT) -> list[str]:
-    """Where two runs of a notebook differ, in sentences, a cell each."""
+    """A sentence for each cell in which two runs of a notebook differ."""
     found = []
     for place, pair in enumerate(zip(code_of(published), code_of(again), strict=True)):
         one, other = (merged(cell.outputs) for cell in pair)
@@ -209,7 +209,7 @@ def run_again(notebook: Path):
 
 
 def judged(name: str, pages: Path, notebooks: Path, html: Path) -> list[str]:
-    """All that is wrong with a page, in sentences."""
+    """A sentence for each fault of a page."""
     page, notebook = pages / f"{name}.md", notebooks / f"{name}.ipynb"
     found = unpublished(page, notebook)
     if not found:
@@ -224,7 +224,7 @@ def judged(name: str, pages: Path, notebooks: Path, html: Path) -> list[str]:
 
 
 def main(arguments: list[str]) -> int:
-    """Run the published notebooks again, a tenth of them or all; 1 if an output is another."""
+    """Run all published notebooks again, or a tenth of them; 1 if an output differs."""
     parser = argparse.ArgumentParser("python -m booktools check-outputs", description=main.__doc__)
     parser.add_argument("pages", nargs="*", help="such as ch2_shallow_linear/index; or all")
     parser.add_argument("--tenth", type=int, help="0 to 9, modulo 10: only this part")

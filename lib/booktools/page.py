@@ -1,4 +1,4 @@
-"""All that can be known of a page in a minute, before it is published.
+"""Check a page as far as a minute allows, before it is published.
 
 The page runs once as it is and once with each of its breaks, at both ends of its parameters and
 each cell a second time, and with its last bits moved; its cells are linted, and what is missing or
@@ -21,7 +21,7 @@ LINES, ROWS = 40, 12  # that a cell with a card, and a card, may have
 
 
 def judged(path, jobs: int) -> list[str]:
-    """What is wrong with a page, in sentences."""
+    """A sentence for each fault of a page."""
     name = name_of(path)
 
     def run():
@@ -48,7 +48,7 @@ def judged(path, jobs: int) -> list[str]:
 
 
 def unfinished(name: str) -> list[str]:
-    """What the claims of a page lack beside the page's cells, in sentences."""
+    """A sentence for each thing that the claims of a page lack outside of its cells."""
     claims = beside().get(name, {}).get("claims", {})
     listed = (BOOK / "back" / "beyond.md").read_text("utf-8")
     wrong = [

@@ -60,7 +60,7 @@ u { top: 9mm; right: 20mm }</style>"""
 
 
 class Page(NamedTuple):
-    """A page of the table of contents: its name, how deep it stands, the part that it opens."""
+    """A page of the table of contents: its name, its depth, and the part that it opens."""
 
     name: str
     deep: bool
@@ -77,7 +77,7 @@ class Printed(NamedTuple):
 
 
 def pages(root: Path = ROOT) -> Iterator[Page]:
-    """The pages of the book in order, less those that are made for a screen."""
+    """The pages of the book in order, without those made for a screen."""
     toc = parse_toc_yaml(root / "_toc.yml")
 
     def below(name, deep, part=""):
@@ -133,7 +133,7 @@ def places(printed: list[Printed], site: Path) -> dict[str, tuple[int, Fit]]:
 
 
 def print_html(browser, text: str, **options) -> PdfReader:
-    """The sheets of a page that is made here."""
+    """The sheets of a page made from this HTML."""
     tab = browser.new_page()
     tab.set_content(text)
     return PdfReader(BytesIO(tab.pdf(**PAPER, **options)))

@@ -1,4 +1,4 @@
-"""Plants one error in a function of the library, in this process, for whoever imported it."""
+"""Plant one error in a function of the library, for all of its callers in this process."""
 
 import copy
 import importlib

@@ -1,11 +1,16 @@
-"""The errors of a page, from one recorded run of it, and from nothing that its author wrote.
+"""Derive errors of a page from one recorded run, independently of its author.
 
-The run tells which functions of the library the cells call, with which arguments, and which arrays
-reach the positive rows of the cards. From that come: a formula off by 5 % (a bound also by 2 and by
-10), an argument frozen at its first value, to the power 1.4 or 0.7, or exchanged with its neighbor;
-a procedure that stands still, takes one step, throws one coin forever or only heads, shows its
-state too late; a row whose left side is its first entry throughout; a stored array that is zero, or
-has its arms exchanged; a mutant (syntax.py) of a function that the page runs.
+The run shows which functions of the library the cells call, with which arguments, and which arrays
+reach the positive rows of the cards. The errors are:
+
+- a formula that is off by 5% (a bound also by factors 2 and 10);
+- an argument that is frozen at its first value, raised to the power 1.4 or 0.7, or exchanged with
+  its neighbor;
+- a procedure that does nothing, takes one step, tosses the same coin forever or only heads, or
+  shows its state too late;
+- a row whose left side is its first entry throughout;
+- a stored array that is zero, or has its arms exchanged;
+- a mutant (syntax.py) of a function that the page runs.
 """
 
 import sys
@@ -29,7 +34,7 @@ from .plant import LIBRARY, LOAD, array, floating, functions, named, scalar
 from .running import Page, as_numpy
 from .syntax import mutants
 
-# What no formula depends on, though a number: counts of trials and the like.
+# Numbers on which no formula depends: counts of trials and the like.
 STEPS = {"steps", "epochs", "rounds", "sweeps", "iterations"}
 SOURCES = {"rng", "seed", "generator", "generators"}  # of randomness: such a function samples
 COUNTS = STEPS | SOURCES | {
@@ -45,7 +50,7 @@ FEW = 6  # parts of a result that are changed, one by one
 
 
 class Call:
-    """What the cells of a page give to one function of the library, and get from it."""
+    """The arguments that the cells of a page give to a function of the library, and its results."""
 
     def __init__(self, cell: int, names: list[str]):
         self.cell, self.names = cell, names
@@ -80,7 +85,7 @@ class Recorded(NamedTuple):
 
 
 def record(path: Path) -> Recorded:
-    """Run a page in this process, and note what it does. Use a child."""
+    """Run a page in this process and record what it does. Call it in a child process."""
     page, table = Page(path), functions()
     calls, ran, rows, firsts, waiting = {}, {}, {}, {}, {}
     cell = 0
@@ -170,7 +175,7 @@ def first_throughout(judge, row, sides, options) -> str:
 
 
 def errors_of(recorded: Recorded) -> list[Error]:
-    """All that the recorded run gives rise to; those of kind "first" are judged in it."""
+    """All errors that the recorded run suggests; those of kind "first" are judged in that run."""
     found = []
     for name, call in recorded.calls.items():
         for of in (of_stored,) if name == LOAD else (of_results, of_arguments, of_procedures):

@@ -1,6 +1,6 @@
-"""Record that today's code makes a stored run again: `python -m booktools revalidate NAME...`.
+"""Record that today's code reproduces a stored run: `python -m booktools revalidate NAME...`.
 
-The test of its prefix computes the first steps of the run, and compares them with what is stored.
+The test of its prefix computes the first steps of the run and compares them with the stored ones.
 """
 
 import argparse
@@ -18,7 +18,7 @@ ELSEWHERE = {  # compared by another test than that of the prefix
 
 
 class Passed:
-    """A pytest plugin that adds up which share of the numbers the tests that passed compared."""
+    """A pytest plugin that adds up the share of the numbers that the passed tests compared."""
 
     share = 0.0
 
@@ -28,7 +28,7 @@ class Passed:
 
 
 def revalidate(one) -> bool:
-    """Whether the stored run of an experiment is of today's code, which then is recorded."""
+    """Test whether today's code reproduces the stored run of an experiment; if so, record it."""
     if not one.stale():
         print(f"{one.name}: nothing to do, it is of today's code.")
         return True
@@ -43,7 +43,7 @@ def revalidate(one) -> bool:
 
 
 def main(arguments: list[str]) -> int:
-    """Revalidate the named experiments, or all that are stored; 1 where one does not pass."""
+    """Revalidate the named experiments, or all stored ones; 1 if one does not pass."""
     parser = argparse.ArgumentParser("python -m booktools revalidate", description=main.__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME")
     known = discover()

@@ -1,9 +1,9 @@
-"""Which rows of the book hang on the last bits? Runs pages in other arithmetic (arithmetic.py).
+"""Find the rows of the book that depend on the last bits, by other arithmetic (arithmetic.py).
 
-A row's *room* is how far the number that it judges is from its limit. Its *margin* is the least
-room over all these runs, divided by the room's standard deviation. A row that is red in some run
-is printed, and so is a *fragile* one, whose margin is below 3. A row that judges a truth value has
-no room: that it is green in each run is all that is known.
+A row's *room* is the distance of the number that it judges from its limit. Its *margin* is the
+least room over all runs, divided by the standard deviation of the room. The tool prints the rows
+that are red in some run, and the *fragile* ones, whose margin is below 3. A row that judges a truth
+value has no room; one knows only that it is green in each run.
 """
 
 import argparse
@@ -21,7 +21,7 @@ SECONDS = 900  # for one run of a page
 
 
 def summary(page) -> dict:
-    """Of a page that has run: what fails, and its rows with their room."""
+    """The failures of a page that has run, and its rows with their room."""
     rows = [
         (check.claim.id, row.text, row.verdict.room)
         for check in page.checks for row in check.rows if row.verdict
@@ -93,7 +93,7 @@ def fragile(runs: list[dict]) -> list[str]:
 
 
 def main(arguments: list[str]) -> int:
-    """Run pages with other rounding; 1 if a cell is red or a row is fragile."""
+    """Run pages with other rounding; 1 if a cell fails or a row is fragile."""
     parser = argparse.ArgumentParser("python -m booktools rounding", description=main.__doc__)
     parser.add_argument("pages", nargs="*", help="such as book/ch2_shallow_linear/index.md; or all")
     parser.add_argument("--jitter", type=int, nargs="*", default=[], help="numbers from 1 on")

@@ -1,4 +1,4 @@
-"""A page whose cells run in this process: what its rows compare, and what is wrong with them."""
+"""Run the cells of a page in this process, and record what its rows compare and what fails."""
 
 import ast
 import inspect

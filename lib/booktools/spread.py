@@ -1,9 +1,9 @@
-"""How far does other arithmetic take the stored runs? Measures it and writes it down.
+"""Measure and record how far other arithmetic moves the stored runs.
 
 Each run's prefix and some whole settings (helpers.stored) are computed with all KERNELS that this
-processor runs and with jitters (arithmetic.py), the settings other ones each time. How far each
-array ends from the stored one, at most, goes into book/results/spread.yml: what tests tolerate is
-a multiple of it. So does, for check-outputs, what changes in the tables of pages (TABLES).
+processor runs and with jitters (arithmetic.py), each time with other settings. The largest distance
+of each array from the stored one goes into book/results/spread.yml; tests tolerate a multiple of
+it. The changes in the tables of pages (TABLES) go there, too, for check-outputs.
 """
 
 import argparse
@@ -121,7 +121,7 @@ def of_tables(runs: list[list[str]]) -> dict[str, float]:
 
 
 def main(arguments: list[str]) -> int:
-    """Measure how far other arithmetic takes stored runs and tables; write it beside the runs."""
+    """Measure how far other arithmetic moves stored runs and tables; write it beside the runs."""
     parser = argparse.ArgumentParser("python -m booktools spread", description=main.__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help='of a run, or "tables"')
     parser.add_argument("--seconds", type=float, default=20, help="of whole settings, for each run")

@@ -1,4 +1,4 @@
-"""Sweeps the parameters of the pages, and runs their cells twice.
+"""Run pages at both ends of their parameters, and each of their cells twice.
 
 The parameters of a page are the numbers that its readers are invited to change. They stand in one
 cell tagged `parameters`, each with its range:
@@ -80,7 +80,7 @@ def _tagged(cell: Cell) -> bool:
 
 
 def run(path: Path, end: int) -> list[str]:
-    """What fails on a page at one of the ENDS, in sentences. Use a child process."""
+    """A sentence for each failure of a page at one of the ENDS. Call it in a child process."""
     try:
         found = parameters(path.read_text("utf-8"))
     except ValueError as error:
@@ -98,7 +98,7 @@ def run(path: Path, end: int) -> list[str]:
 
 
 def check(paths: list[Path], jobs: int, k: int | None = None) -> list[str]:
-    """Run pages, or a tenth of the runs, at all ENDS, in children; what fails, in sentences."""
+    """Run pages (or a tenth of the runs) at all ENDS in children; a sentence for each failure."""
     wrong = []
     tasks = tenth([(path, end) for path in paths for end in range(len(ENDS))], k)
     for (path, end), found, seconds in in_children(run, tasks, jobs):

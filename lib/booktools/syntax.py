@@ -1,7 +1,7 @@
-"""The mutants of a Python file: one number, operator, comparison, call or slice is another.
+"""The mutants of a Python file: each changes one number, operator, comparison, call or slice.
 
-Left alone: strings, annotations, what is raised, `strict=`, the settings of a quick scale, which
-are a choice, and numbers below 1e-6, since twice a tolerance for rounding is one as well.
+Strings, annotations, raised errors and `strict=` are left alone; so are the settings of a quick
+scale, which are a choice, and numbers below 1e-6, since twice a rounding tolerance is also one.
 """
 
 import ast

@@ -1,6 +1,4 @@
-"""Runs all parts of `make test`, whatever the first one says, and sums up: part by part, then each
-failure in one line.
-"""
+"""Run all parts of `make test`, even if one fails; sum up the parts, then the failures."""
 
 import argparse
 import re
@@ -30,7 +28,7 @@ PARTS = {  # commands that run one after the other, as Python takes them
 
 
 class Result(NamedTuple):
-    """How many tests passed and were skipped, and a line or more for each that failed."""
+    """How many tests passed and were skipped, and one or more lines for each that failed."""
 
     passed: int
     skipped: int
@@ -80,7 +78,7 @@ def told(case, wrong) -> list[str]:
 
 
 def run_all(parts: dict[str, list[str]]) -> int:
-    """Run them and say how each went; 1 if one is red."""
+    """Run the parts and sum up; 1 if one fails."""
     table, failures, passed, skipped = [("part", "passed", "failed", "seconds")], [], 0, 0
     for k, (name, commands) in enumerate(parts.items(), start=1):
         print(f"[{k}/{len(parts)}] {name}", flush=True)
@@ -100,7 +98,7 @@ def run_all(parts: dict[str, list[str]]) -> int:
 
 
 def main(arguments: list[str]) -> int:
-    """Run the parts, or those named; 1 if one is red."""
+    """Run all parts, or the named ones; 1 if one fails."""
     parser = argparse.ArgumentParser("python -m booktools test", description=main.__doc__)
     parser.add_argument("parts", nargs="*", metavar="PART", help=", ".join(PARTS))
     names = parser.parse_args(arguments).parts

@@ -1,9 +1,9 @@
-"""Measured values as cards and tables show them: when do two runs say the same?
+"""Decide whether the measured values that two runs show in cards and tables agree.
 
-They keep their words and relations, and are as true; the sign of each number and its order of
-magnitude, except below ROUNDING and below 1 % of what bounds it; of many cases, how near the
-nearest comes. Numbers of tables differ by no more than TIMES what other arithmetic changed on that
-page (helpers.stored).
+They agree if words and relations are the same and true in both, and each number has the same sign
+and order of magnitude. Exempt are numbers below ROUNDING or below 1% of their bound; of the nearest
+of many cases, only its distance counts. Numbers in tables may differ by at most TIMES the change
+that other arithmetic makes on that page (helpers.stored).
 """
 
 import re
@@ -33,7 +33,7 @@ def in_table(found: re.Match) -> bool:
 
 
 def alike(one: str, other: str, spread: dict = ALONE) -> bool:
-    """Whether two measured values say the same.
+    """Whether two measured values agree.
 
     spread: what other arithmetic changes, relative: in `numbers`, and in the `errors` after a ±.
 

@@ -37,7 +37,7 @@ with claim("helmbold-long/theorem-5") as check:
 ```
 
 ```{code-cell} ipython3
-:tags: [show-check]
+:tags: [show-code]
 with claim("thesis/equation-2.1", evidence="computed") as check:
     pass
 ```
@@ -108,6 +108,15 @@ def run(folder, cell, prose=""):
 def build_again(folder):
     html, _, log = books.build(folder, nb_execution_mode="cache", exclude_patterns=["_build"])
     return log, (html / "index.html").read_text("utf-8")
+
+
+def test_the_imports_of_a_page_are_folded_unless_they_are_what_it_shows(tmp_path):
+    cell = "{tags}import os\n```\n\n```{{code-cell}}\nimport re"
+    folded = run(tmp_path, cell.format(tags=""))[1].count("Show the imports")
+    assert (
+        folded,
+        run(tmp_path, cell.format(tags=":tags: [show-code]\n"))[1].count("Show the"),
+    ) == (1, 0)
 
 
 def test_pages_have_run_when_sphinx_reads_them(tmp_path):

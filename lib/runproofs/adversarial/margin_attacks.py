@@ -108,7 +108,7 @@ def clean(network: TwoLayerNetwork, x: ArrayLike, y: ArrayLike, eps: float) -> A
 
     Notes
     -----
-    Cost: ``O(m d)`` a point.
+    Cost: ``O(m d)`` per point.
     """
     arguments.number("eps", eps, least=0)
     x, y = _points(network, x, y)
@@ -277,8 +277,8 @@ def pgd_hidden(
 
     Notes
     -----
-    Cost: ``O(m^2 d + n m d)`` once, ``O(n m^2)`` a step. No box of pixels: clipping would leave the
-    row space of W.
+    Cost: ``O(m^2 d + n m d)`` once, ``O(n m^2)`` per step. There is no box of pixels: clipping
+    would leave the row space of W.
 
     References
     ----------

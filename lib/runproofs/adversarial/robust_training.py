@@ -244,7 +244,7 @@ def attack_of_theorem_16(error: float) -> Callable:
 
     Notes
     -----
-    Cost: ``O(T m d)`` a point.
+    Cost: ``O(T m d)`` per point.
 
     References
     ----------
@@ -280,7 +280,7 @@ def attack_of_half_threshold(b0: float) -> Callable:
 
     Notes
     -----
-    Cost: ``O(T m d)`` a point.
+    Cost: ``O(T m d)`` per point.
 
     References
     ----------

@@ -40,7 +40,7 @@ def mahalanobis_norm(X: ArrayLike, C: ArrayLike) -> np.ndarray | float:
 
     Notes
     -----
-    Cost: ``O(d^3)``, and ``O(n d^2)`` a sample.
+    Cost: ``O(d^3)``, and ``O(n d^2)`` per sample.
 
     References
     ----------

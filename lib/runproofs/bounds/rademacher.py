@@ -106,7 +106,7 @@ def expected_complexity(table: ArrayLike, law: ArrayLike, n: int) -> float | Fra
     Parameters
     ----------
     table : (M, N) array_like
-        Values of M functions at N points; at most ``2^26`` correlations in all, ``M 2^n`` a sample.
+        Values of M functions at N points; at most ``2^26`` correlations, ``M 2^n`` per sample.
     law : (N,) array_like
         Probabilities of the points, which sum to one.
     n : int

@@ -291,7 +291,7 @@ def als(
 
     Notes
     -----
-    Cost: ``O(n d1^2 + (d2 + d0) d1^3)`` a sweep, memory ``O(n + (d2 + d0) d1^2)``. The objective
+    Cost: ``O(n d1^2 + (d2 + d0) d1^3)`` per sweep, memory ``O(n + (d2 + d0) d1^2)``. The objective
     never grows. A row that was never rated becomes 0; of several minimizers one is taken.
 
     References

@@ -453,7 +453,7 @@ def grow(
 
     Notes
     -----
-    Cost: ``O(m n (r + min(m, n)))`` a step, for r columns.
+    Cost: ``O(m n (r + min(m, n)))`` per step, for r columns.
 
     References
     ----------

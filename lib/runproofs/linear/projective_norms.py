@@ -263,7 +263,7 @@ def alternate(Z: ArrayLike, starts: ArrayLike, most: int = 100) -> np.ndarray:
 
     Notes
     -----
-    Cost: ``O(k m n)`` a round. Values of an integer Z grow by whole numbers.
+    Cost: ``O(k m n)`` per round. Values of an integer Z grow by whole numbers.
 
     Examples
     --------

@@ -247,7 +247,7 @@ def train(
 
     Notes
     -----
-    Cost: ``O(n d)`` an epoch, whatever the size of the tables.
+    Cost: ``O(n d)`` per epoch, whatever the size of the tables.
 
     References
     ----------

@@ -54,7 +54,7 @@ def objective(
 
     Notes
     -----
-    Cost: ``O(n d2 d0 d1)`` a pair.
+    Cost: ``O(n d2 d0 d1)`` per pair.
 
     References
     ----------
@@ -95,7 +95,7 @@ def regularizer(
 
     Notes
     -----
-    Cost: ``O(n d2 d0 d1)`` a pair.
+    Cost: ``O(n d2 d0 d1)`` per pair.
 
     References
     ----------
@@ -173,7 +173,7 @@ def fit(
 
     Notes
     -----
-    Cost: ``O(n d2 d0 d1)`` an iteration, from a hundred (lam = 0) to some thousands. The
+    Cost: ``O(n d2 d0 d1)`` per iteration, from a hundred (lam = 0) to some thousands. The
     tolerances are absolute, for arguments of order 1.
     """
     U, V, A, y, lam = _sensing_problem(U, V, A, y, lam)

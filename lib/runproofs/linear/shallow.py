@@ -52,7 +52,7 @@ def objective(
 
     Notes
     -----
-    Cost: ``O(d2 d0 r)`` a pair, ``O((d2 + r) d0^2)`` more with C. A C that is not positive
+    Cost: ``O(d2 d0 r)`` per pair, ``O((d2 + r) d0^2)`` more with C. A C that is not positive
     semidefinite is refused if it gives one of the vectors here a negative square: to look further
     would cost ``O(d0^3)``.
 
@@ -177,7 +177,7 @@ def regularizer(
 
     Notes
     -----
-    Cost: ``O((d2 + d0) r)`` a pair, ``O(d0^2 r)`` more with C.
+    Cost: ``O((d2 + d0) r)`` per pair, ``O(d0^2 r)`` more with C.
 
     References
     ----------
@@ -247,7 +247,7 @@ def gradient(
 
     Notes
     -----
-    Cost: ``O(d2 d0 r)`` a pair.
+    Cost: ``O(d2 d0 r)`` per pair.
     """
     return value_and_gradient(*_problem(U, V, M, lam))[1:]
 
@@ -308,7 +308,7 @@ def tied_objective(
 
     Notes
     -----
-    Cost: ``O(d^2 r)`` a matrix.
+    Cost: ``O(d^2 r)`` per matrix.
 
     References
     ----------
@@ -336,7 +336,7 @@ def tied_gradient(U: ArrayLike, M: ArrayLike, lam: float | Fraction) -> np.ndarr
 
     Notes
     -----
-    Cost: ``O(d^2 r)`` a matrix.
+    Cost: ``O(d^2 r)`` per matrix.
 
     References
     ----------

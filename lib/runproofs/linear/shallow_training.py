@@ -168,7 +168,7 @@ def train_linear(
 
     Notes
     -----
-    Cost: ``O((d2 + d0) r + d2 d0)`` a step and run.
+    Cost: ``O((d2 + d0) r + d2 d0)`` per step and run.
 
     References
     ----------
@@ -228,7 +228,7 @@ def progress(M: ArrayLike, lam: float) -> Callable:
 
     Notes
     -----
-    Cost: ``O(d2 d0 r)`` a run and call. Runs that diverge give infinities or NaN.
+    Cost: ``O(d2 d0 r)`` per run and call. Runs that diverge give infinities or NaN.
 
     References
     ----------

@@ -104,8 +104,8 @@ def nmf(
 
     Notes
     -----
-    Cost: ``O(m n r + (m + n) r^2)`` a sweep. `objective`, with lam_1 = 0, never increases; columns
-    that have become 0 stay 0.
+    Cost: ``O(m n r + (m + n) r^2)`` per sweep. `objective`, with lam_1 = 0, never increases;
+    columns that have become 0 stay 0.
 
     References
     ----------
@@ -235,8 +235,8 @@ def dictionary(
 
     Notes
     -----
-    Cost: ``O(m n r + (m + n) r^2)`` a sweep. `objective` never increases; columns that have become
-    0 stay 0.
+    Cost: ``O(m n r + (m + n) r^2)`` per sweep. `objective` never increases; columns that have
+    become 0 stay 0.
 
     References
     ----------
@@ -316,7 +316,7 @@ def robust_pca(
 
     Notes
     -----
-    Cost: ``O(m n r + (m + n) r^2)`` a sweep.
+    Cost: ``O(m n r + (m + n) r^2)`` per sweep.
 
     References
     ----------

@@ -221,7 +221,7 @@ def dropout_report(
     is right for small activations, not for small p, since a dropped unit moves by all that it is;
     and it sees no kink.
 
-    Cost, for each layer: ``samples`` passes, and some twenty for the questions. If the outputs are
+    Cost, for each layer: ``samples`` passes, and about twenty for the questions. If the outputs are
     affine, a gradient for each of the K outputs of a sample; else a product with the Hessian, some
     four passes, for each of r <= 128 units of a sample, and for 16 random directions beyond, or
     where samples see each other; then the term has a standard error.

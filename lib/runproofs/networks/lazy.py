@@ -181,7 +181,7 @@ def update(
 
     Notes
     -----
-    Cost: ``O(m d)`` a run.
+    Cost: ``O(m d)`` per run.
 
     References
     ----------
@@ -264,7 +264,7 @@ def algorithm_4(
 
     Notes
     -----
-    The output of the algorithm, q W_t, has the same signs as W_t. Cost: ``O(m d)`` a step and run.
+    The output of the algorithm, q W_t, has the signs of W_t. Cost: ``O(m d)`` per step and run.
 
     References
     ----------
@@ -312,7 +312,7 @@ def linearization(
 
     Notes
     -----
-    Cost: ``O(m d)`` a point.
+    Cost: ``O(m d)`` per point.
 
     References
     ----------
@@ -360,7 +360,7 @@ def error(
 
     Notes
     -----
-    Cost: ``O(n m d)`` a network.
+    Cost: ``O(n m d)`` per network.
 
     References
     ----------

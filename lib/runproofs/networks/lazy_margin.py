@@ -294,7 +294,7 @@ def potential(alpha: ArrayLike, X: ArrayLike, y: ArrayLike, z: ArrayLike) -> np.
 
     Notes
     -----
-    Cost: ``O(n d)`` a point z.
+    Cost: ``O(n d)`` per point z.
 
     References
     ----------

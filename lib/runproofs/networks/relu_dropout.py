@@ -52,7 +52,7 @@ def flows(U: ArrayLike, V: ArrayLike, X: ArrayLike, masses: ArrayLike | None = N
 
     Notes
     -----
-    Cost: ``O(n d0 d1)`` a network.
+    Cost: ``O(n d0 d1)`` per network.
 
     References
     ----------
@@ -86,7 +86,7 @@ def regularizer(
 
     Notes
     -----
-    Cost: ``O(n d0 d1)`` a network.
+    Cost: ``O(n d0 d1)`` per network.
 
     References
     ----------
@@ -125,7 +125,7 @@ def objective(
 
     Notes
     -----
-    Cost: ``O(n (d0 + d2) d1)`` a network.
+    Cost: ``O(n (d0 + d2) d1)`` per network.
 
     References
     ----------
@@ -319,7 +319,7 @@ def sampled_loss(
 
     Notes
     -----
-    All axes (...) broadcast. Cost: ``O(b (d0 + d2) d1)`` a network. Nothing is checked.
+    All axes (...) broadcast. Cost: ``O(b (d0 + d2) d1)`` per network. Nothing is checked.
 
     References
     ----------
@@ -383,7 +383,7 @@ def train(
 
     Notes
     -----
-    Cost: ``O(b (d0 + d2) d1)`` a step and run, and 2 (d0 + d2) d1 numbers a run that Adam
+    Cost: ``O(b (d0 + d2) d1)`` per step and run, and 2 (d0 + d2) d1 numbers per run that Adam
     remembers.
 
     References

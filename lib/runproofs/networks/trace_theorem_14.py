@@ -186,7 +186,7 @@ def trace(steps: Iterable[Step], T: int, V: ArrayLike, lam: float, *, step_size:
 
     Notes
     -----
-    Cost: ``O(T m d)`` a run, that of some five runs.
+    Cost: ``O(T m d)`` per run, that of about five runs.
 
     References
     ----------

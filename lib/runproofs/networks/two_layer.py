@@ -129,7 +129,7 @@ def preactivations(network: TwoLayerNetwork, x: np.ndarray) -> np.ndarray:
 
     Notes
     -----
-    Cost: ``O(m d)`` a point. Nothing is checked.
+    Cost: ``O(m d)`` per point. Nothing is checked.
     """
     W = network.W
     return x @ W.T if W.ndim == 2 else (x[..., None, :] @ W.mT)[..., 0, :]
@@ -181,7 +181,7 @@ def margin(network: TwoLayerNetwork, x: ArrayLike, y: ArrayLike) -> np.ndarray |
 
     Notes
     -----
-    Cost: ``O(m d)`` a point.
+    Cost: ``O(m d)`` per point.
 
     References
     ----------
@@ -210,7 +210,7 @@ def input_gradient(network: TwoLayerNetwork, x: ArrayLike, y: ArrayLike) -> np.n
 
     Notes
     -----
-    Cost: ``O(m d)`` a point.
+    Cost: ``O(m d)`` per point.
 
     References
     ----------
@@ -238,7 +238,7 @@ def weight_gradient(network: TwoLayerNetwork, x: ArrayLike, y: ArrayLike) -> np.
 
     Notes
     -----
-    Cost: ``O(m d)`` a point.
+    Cost: ``O(m d)`` per point.
 
     References
     ----------

@@ -69,7 +69,7 @@ def train_sampled(
     step_size : float or callable
         Larger than 0, or a function of t = 0, ..., steps - 1 whose values are at least 0.
     batch : int
-        Number of samples a step, at least 1.
+        Number of samples per step, at least 1.
     generator : torch.Generator
         On the device of the weights.
     every : int or list of int, optional
@@ -85,7 +85,7 @@ def train_sampled(
 
     Notes
     -----
-    Cost: ``O(rates runs batch k d^2)`` a step, and ``O(rates runs batch k d)`` memory: on a CPU,
+    Cost: ``O(rates runs batch k d^2)`` per step, and ``O(rates runs batch k d)`` memory: on a CPU,
     few runs a call fit its cache.
 
     References
@@ -175,7 +175,7 @@ def train_exact(
 
     Notes
     -----
-    Cost: ``O(rates runs k d^3)`` a step.
+    Cost: ``O(rates runs k d^3)`` per step.
 
     References
     ----------

@@ -67,7 +67,7 @@ def induced_regularizer(sigma: ArrayLike, widths: ArrayLike, lam: float) -> Indu
 
     Notes
     -----
-    Cost: some ten Newton steps of ``O(r k^2 + k^3)``.
+    Cost: about ten Newton steps of ``O(r k^2 + k^3)``.
 
     References
     ----------

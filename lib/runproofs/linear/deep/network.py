@@ -37,7 +37,7 @@ def network_map(weights: Sequence[ArrayLike]) -> np.ndarray:
 
     Notes
     -----
-    Cost: ``O(k d^3)`` a network.
+    Cost: ``O(k d^3)`` per network.
 
     References
     ----------
@@ -111,7 +111,7 @@ def objective(
 
     Notes
     -----
-    Cost: ``O(k d^3)`` a network.
+    Cost: ``O(k d^3)`` per network.
 
     References
     ----------
@@ -153,7 +153,7 @@ def gradient(
 
     Notes
     -----
-    Cost: ``O(k d^3)`` a network.
+    Cost: ``O(k d^3)`` per network.
     """
     weights, C = _network(weights, C)
     Cyx = _cross_moment(Cyx, weights)
@@ -300,7 +300,7 @@ def regularizer(
     Notes
     -----
     The moment of the mean and the excess over it are carried separately, so that a small lam costs
-    no accuracy. Cost: ``O(k d^3)`` a network.
+    no accuracy. Cost: ``O(k d^3)`` per network.
 
     References
     ----------
@@ -341,7 +341,7 @@ def subregularizers(weights: Sequence[ArrayLike], C: ArrayLike | None = None) ->
     Notes
     -----
     Sums over pivots are sums over paths that jump from pivot to pivot, each jump with a squared
-    entry of the product of the weights between. Cost: ``O(k^2 d^2 (d + k))`` a network.
+    entry of the product of the weights between. Cost: ``O(k^2 d^2 (d + k))`` per network.
 
     References
     ----------

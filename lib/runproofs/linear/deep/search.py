@@ -74,7 +74,7 @@ def search_implementation(
     -----
     The last layer is eliminated: for given first layers the best one solves a linear system. The
     first layer reads x through the row space of M only; other inputs add noise, and nothing else.
-    Cost: ``O(k d^3)`` an iteration, some fifty iterations a start.
+    Cost: ``O(k d^3)`` per iteration, about fifty iterations per start.
 
     References
     ----------
@@ -175,7 +175,7 @@ def search_optimum(
     Notes
     -----
     The descents see whitened inputs and a target of norm 1, so that any scale will do. Cost:
-    ``O(k d^3)`` an iteration, some hundred iterations a start.
+    ``O(k d^3)`` per iteration, about a hundred iterations per start.
 
     References
     ----------

@@ -40,7 +40,7 @@ def find_critical_point(
 
     Notes
     -----
-    Cost: ``O(n^3)`` an iteration, ``n = (d2 + d0) r``.
+    Cost: ``O(n^3)`` per iteration, ``n = (d2 + d0) r``.
     """
     U, V = arguments.factors(arguments.matrix("U", U), arguments.matrix("V", V))
     M = arguments.matrix("M", M, rows=len(U), columns=len(V))
@@ -74,7 +74,7 @@ def find_tied_critical_point(U: ArrayLike, M: ArrayLike, lam: float) -> np.ndarr
 
     Notes
     -----
-    Cost: ``O(d^3 r^3)`` an iteration.
+    Cost: ``O(d^3 r^3)`` per iteration.
     """
     U = arguments.matrix("U", U)
     M = _symmetric_part(arguments.matrix("M", M, rows=len(U)))
@@ -143,7 +143,7 @@ def descend(
 
     Notes
     -----
-    Cost: ``O(d2 d0 r)`` an iteration, some hundred iterations a start. Untied, a run that stops is
+    Cost: ``O(d2 d0 r)`` per iteration, about 100 iterations per start. Untied, a run that stops is
     balanced, ``||u_i|| = ||v_i||``, and goes on while that helps: between very unequal columns
     gradients are tiny far from any critical point.
 

@@ -32,7 +32,7 @@ def hessian(U: ArrayLike, V: ArrayLike, M: ArrayLike, lam: float) -> np.ndarray:
 
     Notes
     -----
-    Cost: ``O(n^2)`` a pair.
+    Cost: ``O(n^2)`` per pair.
 
     References
     ----------
@@ -74,7 +74,7 @@ def tied_hessian(U: ArrayLike, M: ArrayLike, lam: float) -> np.ndarray:
 
     Notes
     -----
-    Cost: ``O(n^2)`` a matrix.
+    Cost: ``O(n^2)`` per matrix.
 
     References
     ----------
@@ -110,7 +110,7 @@ def least_eigenvalue(H: ArrayLike) -> np.ndarray:
 
     Notes
     -----
-    Cost: ``O(n^3)`` a matrix.
+    Cost: ``O(n^3)`` per matrix.
 
     Examples
     --------
@@ -137,7 +137,7 @@ def is_strict_saddle(H: ArrayLike, tol: float = 1e-10) -> np.ndarray | bool:
 
     Notes
     -----
-    Cost: ``O(n^3)`` a matrix.
+    Cost: ``O(n^3)`` per matrix.
 
     References
     ----------
