@@ -18,8 +18,9 @@ import pytest
 from playwright.sync_api import TimeoutError as Late
 
 from browser import browse
+from runproofs import linalg
 from runproofs.adversarial import margin_attacks, worst_case
-from runproofs.linear import deep, shallow
+from runproofs.linear import deep, equalize, shallow
 from runproofs.masks import all_masks
 from runproofs.networks import capacity, lazy_margin, or_networks
 from runproofs.networks.two_layer import TwoLayerNetwork
@@ -285,6 +286,29 @@ def race_expected(position):
     return [criteria, [crossing or -1 for crossing in crossings]]
 
 
+# (9) a fiber ------------------------------------------------------------------------------------
+
+
+def fiber_positions():
+    rng = np.random.default_rng(9)
+    corners = [
+        {"turn": turn, "second": second}
+        for turn, second in product((0, np.pi / 4, np.pi / 2, 2 * np.pi), (0.1, 3.0))
+    ]
+    inner = zip(rng.uniform(0, 2 * np.pi, 17), rng.uniform(0.1, 3, 17), strict=True)
+    return corners + [{"turn": turn, "second": second} for turn, second in inner]
+
+
+def fiber_expected(position):
+    """The columns of U = V after the turn; the product is that before it."""
+    c, s = np.cos(position["turn"]), np.sin(position["turn"])
+    before = np.diag(np.sqrt([3, position["second"]]))
+    U = before @ np.array([[c, -s], [s, c]])
+    least = linalg.nuclear_norm(before @ before) ** 2 / 2
+    scores = equalize.importance_scores(U, U)
+    return [U.T, scores, shallow.path_norm(U, U) ** 2, least, before @ before]
+
+
 PICTURES = {
     "masks": Picture(
         "book/index.html",
@@ -350,6 +374,14 @@ PICTURES = {
         "({ criteria, wins }) => [criteria, wins.map((n) => n ?? -1)]",
         race_expected,
         ("(1 - e) ** 2 / ((1 + e)", "(1 - e) ** 2 / ((1 - e)"),
+    ),
+    "fiber": Picture(
+        "book/ch2_shallow_linear/index.html",
+        fiber_positions,
+        "({ units, products, squared, least, product }) =>"
+        " [units, products, squared, least, product]",
+        fiber_expected,
+        ("+ norms ** 2", "+ norms"),
     ),
 }
 names = pytest.mark.parametrize("name", PICTURES)
