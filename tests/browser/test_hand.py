@@ -22,7 +22,7 @@ from runproofs import linalg
 from runproofs.adversarial import margin_attacks, worst_case
 from runproofs.linear import deep, equalize, shallow
 from runproofs.masks import all_masks
-from runproofs.networks import capacity, lazy_margin, or_networks
+from runproofs.networks import capacity, lazy_margin, multilayer, or_networks
 from runproofs.networks.two_layer import TwoLayerNetwork
 
 COUNT, TOLERANCE = 25, 1e-9
@@ -309,6 +309,48 @@ def fiber_expected(position):
     return [U.T, scores, shallow.path_norm(U, U) ** 2, least, before @ before]
 
 
+# (10) a negative penalty ------------------------------------------------------------------------
+
+
+def negative_positions():
+    rng = np.random.default_rng(10)
+    ends = [
+        {"v": v, "x": x, "y": y, "q": q}
+        for (v, x), (y, q) in product(
+            (([1.0, 1.0], [1.0, -1.0]), ([-1.7, 1.7], [1.7, 1.7]), ([0.0, 0.0], [-1.7, 0.0])),
+            ((8, 0.5), (-2, 0.0), (12, 0.8)),
+        )
+    ]
+    inner = [
+        {"v": v, "x": x, "y": y, "q": q}
+        for v, x, y, q in zip(
+            rng.uniform(-1.7, 1.7, (16, 2)).tolist(),
+            rng.uniform(-1.7, 1.7, (16, 2)).tolist(),
+            rng.uniform(-2, 12, 16).tolist(),
+            rng.uniform(0, 0.8, 16).tolist(),
+            strict=True,
+        )
+    ]
+    return ends + inner
+
+
+def negative_expected(position):
+    """The law by the library, which pushes it through the network, node by node."""
+    v, x, y, keep = position["v"], position["x"], position["y"], 1 - position["q"]
+    network = multilayer.MultilayerNetwork([[v, v], [[1, 1]]])
+    values, chances = map(
+        np.array, zip(*multilayer.output_law(network, x, keep=keep).items(), strict=True)
+    )
+    criterion = multilayer.criterion(network, [(1, x, y)], keep=keep)
+    risk = multilayer.risk(network, [(1, x, y)])
+    mean = chances @ values
+    return [
+        [network(x), mean, chances @ (values - mean) ** 2],
+        [criterion, risk, criterion - risk, (mean - y) ** 2 - risk],
+        [chances[values > 1].sum(), values.max()],
+    ]
+
+
 PICTURES = {
     "masks": Picture(
         "book/index.html",
@@ -382,6 +424,16 @@ PICTURES = {
         " [units, products, squared, least, product]",
         fiber_expected,
         ("+ norms ** 2", "+ norms"),
+    ),
+    "negative": Picture(
+        "book/companions/surprises/negative_penalty.html",
+        negative_positions,
+        """({ law, clean, mean, variance, criterion, risk, penalty, shift }) => [
+          [clean, mean, variance], [criterion, risk, penalty, shift],
+          [law.reduce((total, [value, chance]) => total + (value > 1 ? chance : 0), 0),
+            Math.max(...law.filter(([, chance]) => chance).map(([value]) => value))]]""",
+        negative_expected,
+        ("/ p ** 2 };", "/ p };"),
     ),
 }
 names = pytest.mark.parametrize("name", PICTURES)
