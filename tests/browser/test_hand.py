@@ -20,7 +20,7 @@ from playwright.sync_api import TimeoutError as Late
 from browser import browse
 from runproofs import linalg
 from runproofs.adversarial import margin_attacks, worst_case
-from runproofs.linear import deep, equalize, shallow
+from runproofs.linear import deep, equalize, sensing, shallow
 from runproofs.masks import all_masks
 from runproofs.networks import capacity, lazy_margin, multilayer, or_networks
 from runproofs.networks.two_layer import TwoLayerNetwork
@@ -351,6 +351,38 @@ def negative_expected(position):
     ]
 
 
+# (11) what no measurement sees ------------------------------------------------------------------
+
+SEEN = np.array([[[1, 0], [0, 0]], [[0, 0.5**0.5], [0.5**0.5, 0]]])  # of length 1
+UNSEEN = np.array([[[0, 0], [0, 1]], [[0, 0.5**0.5], [-(0.5**0.5), 0]]])
+
+
+def unseen_positions():
+    rng = np.random.default_rng(11)
+    ends = [
+        {"second": second, "angle": angle, "t": t}
+        for second, angle, t in product((0, 1), (0, np.pi, np.pi / 2), (-1.5, 0))
+    ]
+    inner = zip(
+        rng.uniform(0, 1, 13), rng.uniform(0, 2 * np.pi, 13), rng.uniform(-2, 2, 13), strict=True
+    )
+    return ends + [{"second": s, "angle": angle, "t": t} for s, angle, t in inner]
+
+
+def unseen_expected(position):
+    """The price is least where the seen entry is the whole nuclear norm."""
+    way = np.array([np.cos(position["angle"]), np.sin(position["angle"])])
+    truth = np.diag([1, position["second"]])
+    X = truth + position["t"] * np.tensordot(way, UNSEEN, 1)
+    empirical, risk = (
+        sensing.objective(X, np.eye(2), A, np.tensordot(A, truth), 0)
+        for A in (SEEN, 2 * np.concatenate([SEEN, UNSEEN]))  # four, of second moment I
+    )
+    price = linalg.nuclear_norm(X) ** 2 / 2
+    least = SEEN[0, 0, 0] * truth[0, 0] / np.linalg.norm(SEEN[0], 2)
+    return [X, np.tensordot(SEEN, X), [empirical, risk, price], [least**2 / 2] * 2]
+
+
 PICTURES = {
     "masks": Picture(
         "book/index.html",
@@ -434,6 +466,14 @@ PICTURES = {
             Math.max(...law.filter(([, chance]) => chance).map(([value]) => value))]]""",
         negative_expected,
         ("/ p ** 2 };", "/ p };"),
+    ),
+    "unseen": Picture(
+        "book/ch4_generalization/index.html",
+        unseen_positions,
+        "({ X, answers, empirical, risk, price, cost, best, least }) =>"
+        " [X, answers, [empirical, risk, cost], [least, price(best)]]",
+        unseen_expected,
+        ("2 * Math.abs", "Math.abs"),
     ),
 }
 names = pytest.mark.parametrize("name", PICTURES)
