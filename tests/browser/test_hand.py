@@ -18,10 +18,11 @@ import pytest
 from playwright.sync_api import TimeoutError as Late
 
 from browser import browse
+from runproofs import linalg
 from runproofs.adversarial import margin_attacks, worst_case
-from runproofs.linear import deep, shallow
+from runproofs.linear import deep, equalize, sensing, shallow
 from runproofs.masks import all_masks
-from runproofs.networks import capacity, lazy_margin, or_networks
+from runproofs.networks import capacity, lazy_margin, multilayer, or_networks
 from runproofs.networks.two_layer import TwoLayerNetwork
 
 COUNT, TOLERANCE = 25, 1e-9
@@ -285,6 +286,103 @@ def race_expected(position):
     return [criteria, [crossing or -1 for crossing in crossings]]
 
 
+# (9) a fiber ------------------------------------------------------------------------------------
+
+
+def fiber_positions():
+    rng = np.random.default_rng(9)
+    corners = [
+        {"turn": turn, "second": second}
+        for turn, second in product((0, np.pi / 4, np.pi / 2, 2 * np.pi), (0.1, 3.0))
+    ]
+    inner = zip(rng.uniform(0, 2 * np.pi, 17), rng.uniform(0.1, 3, 17), strict=True)
+    return corners + [{"turn": turn, "second": second} for turn, second in inner]
+
+
+def fiber_expected(position):
+    """The columns of U = V after the turn; the product is that before it."""
+    c, s = np.cos(position["turn"]), np.sin(position["turn"])
+    before = np.diag(np.sqrt([3, position["second"]]))
+    U = before @ np.array([[c, -s], [s, c]])
+    least = linalg.nuclear_norm(before @ before) ** 2 / 2
+    scores = equalize.importance_scores(U, U)
+    return [U.T, scores, shallow.path_norm(U, U) ** 2, least, before @ before]
+
+
+# (10) a negative penalty ------------------------------------------------------------------------
+
+
+def negative_positions():
+    rng = np.random.default_rng(10)
+    ends = [
+        {"v": v, "x": x, "y": y, "q": q}
+        for (v, x), (y, q) in product(
+            (([1.0, 1.0], [1.0, -1.0]), ([-1.7, 1.7], [1.7, 1.7]), ([0.0, 0.0], [-1.7, 0.0])),
+            ((8, 0.5), (-2, 0.0), (12, 0.8)),
+        )
+    ]
+    inner = [
+        {"v": v, "x": x, "y": y, "q": q}
+        for v, x, y, q in zip(
+            rng.uniform(-1.7, 1.7, (16, 2)).tolist(),
+            rng.uniform(-1.7, 1.7, (16, 2)).tolist(),
+            rng.uniform(-2, 12, 16).tolist(),
+            rng.uniform(0, 0.8, 16).tolist(),
+            strict=True,
+        )
+    ]
+    return ends + inner
+
+
+def negative_expected(position):
+    """The law by the library, which pushes it through the network, node by node."""
+    v, x, y, keep = position["v"], position["x"], position["y"], 1 - position["q"]
+    network = multilayer.MultilayerNetwork([[v, v], [[1, 1]]])
+    values, chances = map(
+        np.array, zip(*multilayer.output_law(network, x, keep=keep).items(), strict=True)
+    )
+    criterion = multilayer.criterion(network, [(1, x, y)], keep=keep)
+    risk = multilayer.risk(network, [(1, x, y)])
+    mean = chances @ values
+    return [
+        [network(x), mean, chances @ (values - mean) ** 2],
+        [criterion, risk, criterion - risk, (mean - y) ** 2 - risk],
+        [chances[values > 1].sum(), values.max()],
+    ]
+
+
+# (11) what no measurement sees ------------------------------------------------------------------
+
+SEEN = np.array([[[1, 0], [0, 0]], [[0, 0.5**0.5], [0.5**0.5, 0]]])  # of length 1
+UNSEEN = np.array([[[0, 0], [0, 1]], [[0, 0.5**0.5], [-(0.5**0.5), 0]]])
+
+
+def unseen_positions():
+    rng = np.random.default_rng(11)
+    ends = [
+        {"second": second, "angle": angle, "t": t}
+        for second, angle, t in product((0, 1), (0, np.pi, np.pi / 2), (-1.5, 0))
+    ]
+    inner = zip(
+        rng.uniform(0, 1, 13), rng.uniform(0, 2 * np.pi, 13), rng.uniform(-2, 2, 13), strict=True
+    )
+    return ends + [{"second": s, "angle": angle, "t": t} for s, angle, t in inner]
+
+
+def unseen_expected(position):
+    """The price is least where the seen entry is the whole nuclear norm."""
+    way = np.array([np.cos(position["angle"]), np.sin(position["angle"])])
+    truth = np.diag([1, position["second"]])
+    X = truth + position["t"] * np.tensordot(way, UNSEEN, 1)
+    empirical, risk = (
+        sensing.objective(X, np.eye(2), A, np.tensordot(A, truth), 0)
+        for A in (SEEN, 2 * np.concatenate([SEEN, UNSEEN]))  # four, of second moment I
+    )
+    price = linalg.nuclear_norm(X) ** 2 / 2
+    least = SEEN[0, 0, 0] * truth[0, 0] / np.linalg.norm(SEEN[0], 2)
+    return [X, np.tensordot(SEEN, X), [empirical, risk, price], [least**2 / 2] * 2]
+
+
 PICTURES = {
     "masks": Picture(
         "book/index.html",
@@ -350,6 +448,32 @@ PICTURES = {
         "({ criteria, wins }) => [criteria, wins.map((n) => n ?? -1)]",
         race_expected,
         ("(1 - e) ** 2 / ((1 + e)", "(1 - e) ** 2 / ((1 - e)"),
+    ),
+    "fiber": Picture(
+        "book/ch2_shallow_linear/index.html",
+        fiber_positions,
+        "({ units, products, squared, least, product }) =>"
+        " [units, products, squared, least, product]",
+        fiber_expected,
+        ("+ norms ** 2", "+ norms"),
+    ),
+    "negative": Picture(
+        "book/companions/surprises/negative_penalty.html",
+        negative_positions,
+        """({ law, clean, mean, variance, criterion, risk, penalty, shift }) => [
+          [clean, mean, variance], [criterion, risk, penalty, shift],
+          [law.reduce((total, [value, chance]) => total + (value > 1 ? chance : 0), 0),
+            Math.max(...law.filter(([, chance]) => chance).map(([value]) => value))]]""",
+        negative_expected,
+        ("/ p ** 2 };", "/ p };"),
+    ),
+    "unseen": Picture(
+        "book/ch4_generalization/index.html",
+        unseen_positions,
+        "({ X, answers, empirical, risk, price, cost, best, least }) =>"
+        " [X, answers, [empirical, risk, cost], [least, price(best)]]",
+        unseen_expected,
+        ("2 * Math.abs", "Math.abs"),
     ),
 }
 names = pytest.mark.parametrize("name", PICTURES)
