@@ -16,12 +16,13 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 from playwright.sync_api import TimeoutError as Late
+from scipy.special import expit
 
 from browser import browse
 from runproofs.adversarial import margin_attacks, worst_case
 from runproofs.linear import deep, shallow
 from runproofs.masks import all_masks
-from runproofs.networks import capacity, lazy_margin, or_networks
+from runproofs.networks import capacity, lazy_margin, or_networks, two_layer
 from runproofs.networks.two_layer import TwoLayerNetwork
 
 COUNT, TOLERANCE = 25, 1e-9
@@ -285,6 +286,41 @@ def race_expected(position):
     return [criteria, [crossing or -1 for crossing in crossings]]
 
 
+# (9) the board ----------------------------------------------------------------------------------
+
+
+def board_positions():
+    """Few points, so that no worst point lies on a kink, where the slope is a choice."""
+    rng = np.random.default_rng(9)
+    radii, positions = ranged(rng, 0, 0.6, COUNT), []
+    while len(positions) < COUNT:
+        position = {
+            "W": rng.normal(size=(4, 2)).tolist(), "a": rng.normal(size=4).tolist(), "alpha": 0.5,
+            "X": rng.uniform(-1.2, 1.2, (2, 2)).tolist(), "Y": rng.choice([-1, 1], 2).tolist(),
+            "nu": radii[len(positions)], "eta": 1,
+        }  # fmt: skip
+        network, attack = worst_of_board(position)
+        if np.abs(attack.point @ network.W.T).min() > 1e-6:
+            positions.append(position)
+    return positions
+
+
+def worst_of_board(position):
+    network = TwoLayerNetwork(position["W"], position["a"], position["alpha"])
+    return network, worst_case.worst_case(network, position["X"], position["Y"], position["nu"])
+
+
+def board_expected(position):
+    network, attack = worst_of_board(position)
+    X, Y, nu = (position[name] for name in ("X", "Y", "nu"))
+    clean = two_layer.margin(network, X, Y)
+    pull = two_layer.weight_gradient(network, attack.point, Y)
+    step = position["eta"] * (expit(-attack.margin)[:, None, None] * pull).mean(0)
+    errors = [worst_case.robust_error(network, X, Y, radius) for radius in (0, nu)]
+    losses = [two_layer.loss(z).mean() for z in (clean, attack.margin)]
+    return [clean, attack.margin, errors, losses, network.W + step]
+
+
 PICTURES = {
     "masks": Picture(
         "book/index.html",
@@ -344,6 +380,14 @@ PICTURES = {
             "candidates.push(x.map((c, i) => c - 0.9 * eps",
         ),
     ),
+    "board": Picture(
+        "book/ch6_adversarial/index.html",
+        board_positions,
+        "({ clean, robust, next }) => [clean.margins, robust.margins,"
+        " [clean.error, robust.error], [clean.loss, robust.loss], next]",
+        board_expected,
+        ("1 + Math.exp(robust.margins", "1 + Math.exp(clean.margins"),
+    ),
     "race": Picture(
         "book/companions/surprises/detector.html",
         race_positions,
@@ -384,14 +428,15 @@ def test_the_script_computes_what_the_library_computes(context, home, name):
 @names
 def test_a_broken_formula_is_seen(context, home, name):
     right, wrong = PICTURES[name].broken
-    text = (Path(__file__).parents[2] / f"book/_static/hand/{name}.js").read_text("utf-8")
-    assert right in text
+    scripts = Path(__file__).parents[2] / "book/_static/hand"
+    texts = {script: (scripts / f"{script}.js").read_text("utf-8") for script in (name, "hand")}
+    script = next(script for script, text in texts.items() if right in text)
 
     def served(route):
-        route.fulfill(body=text.replace(right, wrong), content_type="text/javascript")
+        route.fulfill(body=texts[script].replace(right, wrong), content_type="text/javascript")
 
     page = context.new_page()
-    page.route(re.compile(rf"hand/{name}\.js"), served)
+    page.route(re.compile(rf"hand/{script}\.js"), served)
     page.goto(home + PICTURES[name].page)
     assert distance(page, name) > 1e-3
     page.close()

@@ -50,6 +50,11 @@ globalThis.hand = (() => {
       this.line(x1, y1, x2, y2, look);
       if (Math.hypot(x2 - x1, y2 - y1) > 1) this.path([barb(0.45), [x2, y2], barb(-0.45)], look);
     }
+    // What lies between two angles, far beyond the axes.
+    wedge({ X, Y }, { from, to }, look) {
+      const rim = Array.from({ length: 17 }, (_, k) => from + (to - from) * k / 16);
+      this.path([[X(0), Y(0)], ...rim.map((angle) => [X(9 * Math.cos(angle)), Y(9 * Math.sin(angle))])], look, true);
+    }
     // Where f crosses each level, by the cells of a grid over a square of two axes.
     contours(f, { X, Y }, [from, to], levels, look, cells = 64) {
       const at = (k) => from + (to - from) * k / cells;
@@ -88,6 +93,61 @@ globalThis.hand = (() => {
       return { X, Y, x, y, w, h };
     }
   }
+
+  // The network x -> sum_j a_j sigma(w_j x) in the plane, sigma(p) = max(alpha p, p): W has m rows.
+  const leaky = ({ W, a, alpha }) => {
+    const TURN = 2 * Math.PI;
+    const dot = (p, q) => p[0] * q[0] + p[1] * q[1];
+    const at = (angle) => [Math.cos(angle), Math.sin(angle)];
+    const answer = (u) => W.reduce((total, w, j) => {
+      const h = dot(w, u);
+      return total + a[j] * Math.max(h, alpha * h);
+    }, 0);
+    const slopes = (u) => W.map((w, j) => a[j] * (dot(w, u) > 0 ? 1 : alpha));
+    const gradient = (u) => slopes(u).reduce(([g, h], pull, j) => [g + pull * W[j][0], h + pull * W[j][1]], [0, 0]);
+
+    // between the lines of the units the network is linear
+    const rays = W.flatMap(([p, q]) => [Math.atan2(p, -q), Math.atan2(-p, q)]).sort((s, t) => s - t);
+    const sectors = rays.map((from, k) => {
+      const to = k + 1 < rays.length ? rays[k + 1] : rays[0] + TURN;
+      return { from, to, g: gradient(at((from + to) / 2)) };
+    });
+    // the directions in which the answer changes, and the wedges between them
+    const borders = sectors.flatMap(({ from, to, g }) => [1, -1]
+      .map((side) => from + ((Math.atan2(side * g[0], -side * g[1]) - from) % TURN + TURN) % TURN)
+      .filter((angle) => angle < to)).sort((s, t) => s - t);
+    const wedges = (borders.length ? borders : [0]).map((from, k) => {
+      const to = k + 1 < borders.length ? borders[k + 1] : from + TURN - (k ? from - borders[0] : 0);
+      return { from, to, answer: answer(at((from + to) / 2)) };
+    });
+
+    // The point of the disc with the least margin y answer(u), as worst_case of the library.
+    const worst = (x, y, eps) => {
+      const candidates = [x];
+      if (Math.hypot(...x) <= eps) candidates.push([0, 0]);
+      for (const angle of rays) {
+        const way = at(angle), along = dot(x, way), rest = eps ** 2 - (dot(x, x) - along ** 2);
+        if (rest >= 0) candidates.push(way.map((d) => d * (along + Math.sqrt(rest))));
+      }
+      for (const { g } of sectors) {
+        const length = Math.hypot(...g);
+        if (length) candidates.push(x.map((c, i) => c - eps * y * g[i] / length));
+      }
+      return candidates.reduce((best, u) => (y * answer(u) < y * answer(best) ? u : best));
+    };
+    // PGD on the margin from a start in the disc about x, `visits` points, as pgd_path of the library.
+    const descend = (x, y, eps, eta, visits, start = x) => {
+      const path = [start];
+      while (path.length < visits) {
+        const u = path.at(-1), g = gradient(u);
+        const next = u.map((c, i) => c - eta * y * g[i] - x[i]);
+        const length = Math.hypot(...next);
+        path.push(next.map((c, i) => x[i] + c * (length > eps ? eps / length : 1)));
+      }
+      return path;
+    };
+    return { answer, slopes, borders, wedges, worst, descend };
+  };
 
   const make = (parent, tag, attributes = {}, space = "http://www.w3.org/1999/xhtml") => {
     const element = document.createElementNS(space, tag);
@@ -253,7 +313,7 @@ globalThis.hand = (() => {
   document.addEventListener("DOMContentLoaded", () => document.querySelectorAll(".hand").forEach(place));
 
   return {
-    pictures, read, fixed, clamp, scale,
+    pictures, read, fixed, clamp, scale, leaky,
     picture(name, how) { pictures[name] = how; },
   };
 })();
