@@ -321,6 +321,40 @@ def board_expected(position):
     return [clean, attack.margin, errors, losses, network.W + step]
 
 
+# (10) PGD from any start -------------------------------------------------------------------------
+
+
+def pgd_positions():
+    rng = np.random.default_rng(10)
+    leaks, steps = ranged(rng, 0.05, 1, COUNT), ranged(rng, 0.02, 0.6, COUNT, log=True)
+    starts = [[0.0, 0.0], [1.0, 0.0], *(0.7 * rng.uniform(-1, 1, (COUNT - 2, 2))).tolist()]
+    positions = []
+    for k, (alpha, eta, away) in enumerate(zip(leaks, steps, starts, strict=True)):
+        drawn = TwoLayerNetwork(rng.normal(size=(4, 2)), rng.normal(size=4), alpha)
+        network, x = (
+            (two_layer.trap(alpha, 0.4), [0.15, 2.0]) if k % 5 == 0 else (drawn, [0.4, -0.3])
+        )
+        weights = {"W": network.W.tolist(), "a": network.a.tolist(), "alpha": alpha}
+        positions.append(weights | {"x": x, "start": np.add(x, away).tolist(), "eta": eta})
+    return positions
+
+
+def pgd_expected(position):
+    """The library's path begins at the center; from elsewhere, step by step."""
+    network = TwoLayerNetwork(position["W"], position["a"], position["alpha"])
+    x, path = position["x"], [np.array(position["start"])]
+    while len(path) < 60:
+        gradient = two_layer.input_gradient(network, path[-1], 1)
+        path.append(margin_attacks.project(path[-1] - position["eta"] * gradient, x, 1.0))
+    if position["start"] == x:
+        of_library = margin_attacks.pgd_path(
+            network, x, 1, 1.0, step_size=position["eta"], visits=60, loss="margin"
+        )
+        assert np.allclose(path, of_library.point, atol=1e-12)
+    exact = worst_case.worst_case(network, x, 1, 1.0).margin
+    return [path, network(path), exact, worst_case.level(network, x, 1, 1.0)]
+
+
 PICTURES = {
     "masks": Picture(
         "book/index.html",
@@ -387,6 +421,14 @@ PICTURES = {
         " [clean.error, robust.error], [clean.loss, robust.loss], next]",
         board_expected,
         ("1 + Math.exp(robust.margins", "1 + Math.exp(clean.margins"),
+    ),
+    "pgd": Picture(
+        "book/ch6_adversarial/pgd_finds_attacks.html",
+        pgd_positions,
+        "({ path, margins, worst, level, network }) =>"
+        " [path, margins, network.answer(worst), level]",
+        pgd_expected,
+        ("Math.hypot((p - r) / 2, q)", "Math.hypot((p - r) / 2, 2 * q)"),
     ),
     "race": Picture(
         "book/companions/surprises/detector.html",
