@@ -22,7 +22,7 @@ from browser import browse
 from runproofs.adversarial import margin_attacks, worst_case
 from runproofs.linear import deep, shallow
 from runproofs.masks import all_masks
-from runproofs.networks import capacity, lazy_margin, or_networks, two_layer
+from runproofs.networks import capacity, lazy, lazy_margin, or_networks, two_layer
 from runproofs.networks.two_layer import TwoLayerNetwork
 
 COUNT, TOLERANCE = 25, 1e-9
@@ -355,6 +355,38 @@ def pgd_expected(position):
     return [path, network(path), exact, worst_case.level(network, x, 1, 1.0)]
 
 
+# (11) dropout on XOR ------------------------------------------------------------------------------
+
+
+def xor_positions():
+    rng = np.random.default_rng(11)
+    rates, widths = ranged(rng, 0.1, 1, COUNT), rng.integers(1, 30, COUNT).tolist()
+    return [
+        {
+            "W": rng.normal(size=(m, 2)).tolist(),
+            "a": rng.choice([-1, 1], m).tolist(),
+            "lessons": [
+                {"point": int(point), "mask": (rng.random(m) < q).astype(int).tolist()}
+                for point in rng.integers(4, size=40)
+            ],
+            "q": q,
+        }
+        for q, m in zip(rates, widths, strict=True)
+    ]
+
+
+def xor_expected(position):
+    X, Y = lazy.xor()
+    top = np.array(position["a"]) / len(position["a"]) ** 0.5
+    network, thinned, whole = TwoLayerNetwork(position["W"], top, 0), [], []
+    for lesson in position["lessons"]:
+        x, y, mask = X[lesson["point"]], Y[lesson["point"]], lesson["mask"]
+        thinned.append(two_layer.margin(network[mask], x, y))
+        whole.append(Y * TwoLayerNetwork(position["q"] * network.W, top, 0)(X))
+        network = lazy.update(network, x, y, mask, step_size=np.log(2))
+    return [thinned, whole, network.W]
+
+
 PICTURES = {
     "masks": Picture(
         "book/index.html",
@@ -429,6 +461,14 @@ PICTURES = {
         " [path, margins, network.answer(worst), level]",
         pgd_expected,
         ("Math.hypot((p - r) / 2, q)", "Math.hypot((p - r) / 2, 2 * q)"),
+    ),
+    "xor": Picture(
+        "book/ch5_convergence/index.html",
+        xor_positions,
+        "({ steps, end }) =>"
+        " [steps.map((step) => step.margin), steps.map((step) => step.margins), end]",
+        xor_expected,
+        ("h > 0 && mask[r] === 1", "h > 0"),
     ),
     "race": Picture(
         "book/companions/surprises/detector.html",

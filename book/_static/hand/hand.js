@@ -50,6 +50,18 @@ globalThis.hand = (() => {
       this.line(x1, y1, x2, y2, look);
       if (Math.hypot(x2 - x1, y2 - y1) > 1) this.path([barb(0.45), [x2, y2], barb(-0.45)], look);
     }
+    // What marks mean: entries [words, draw], draw(x, y) puts the mark. Returns the height below.
+    legend(left, y, right, entries) {
+      let x = left;
+      for (const [words, draw] of entries) {
+        const length = 30 + 6.7 * words.length;
+        if (x + length > right) [x, y] = [left, y + 22];
+        draw(x + 6, y - 4);
+        this.text(x + 20, y, words);
+        x += length;
+      }
+      return y + 10;
+    }
     // What lies between two angles, far beyond the axes.
     wedge({ X, Y }, { from, to }, look) {
       const rim = Array.from({ length: 17 }, (_, k) => from + (to - from) * k / 16);
@@ -93,6 +105,14 @@ globalThis.hand = (() => {
       return { X, Y, x, y, w, h };
     }
   }
+
+  // Numbers from 0 to 1 that a seed decides: the same coins until the reader asks for others.
+  const coins = (seed) => () => {
+    seed = (seed + 0x6d2b79f5) | 0;
+    let t = Math.imul(seed ^ (seed >>> 15), 1 | seed);
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
+    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
+  };
 
   // The network x -> sum_j a_j sigma(w_j x) in the plane, sigma(p) = max(alpha p, p): W has m rows.
   const leaky = ({ W, a, alpha }) => {
@@ -313,7 +333,7 @@ globalThis.hand = (() => {
   document.addEventListener("DOMContentLoaded", () => document.querySelectorAll(".hand").forEach(place));
 
   return {
-    pictures, read, fixed, clamp, scale, leaky,
+    pictures, read, fixed, clamp, scale, coins, leaky,
     picture(name, how) { pictures[name] = how; },
   };
 })();

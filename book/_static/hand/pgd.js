@@ -57,19 +57,12 @@
         return { middle, unit };
       });
 
-      let x = 8, y = 26 + room * (wide ? 1 : 2) - 16;
-      const entry = (words, draw) => {
-        const length = 30 + 6.7 * words.length;
-        if (x + length > width) [x, y] = [8, y + 22];
-        draw(x + 6, y - 4);
-        pen.text(x + 20, y, words);
-        x += length;
-      };
-      entry("from here PGD finds an attack", (u, v) => mark(pen, u, v, true));
-      entry("from here it does not", (u, v) => mark(pen, u, v, false));
-      entry("worst point", (u, v) => pen.circle(u, v, 6, "ring"));
-      entry("wrong answer", (u, v) => pen.rect(u - 8, v - 6, 16, 13, "sky-area pale"));
-      return y + 10;
+      return pen.legend(8, 26 + room * (wide ? 1 : 2) - 16, width, [
+        ["from here PGD finds an attack", (x, y) => mark(pen, x, y, true)],
+        ["from here it does not", (x, y) => mark(pen, x, y, false)],
+        ["worst point", (x, y) => pen.circle(x, y, 6, "ring")],
+        ["wrong answer", (x, y) => pen.rect(x - 8, y - 6, 16, 13, "sky-area pale")],
+      ]);
     };
 
     const move = (k, to) => {
