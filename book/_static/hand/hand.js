@@ -1,4 +1,4 @@
-// What the pictures draw with that answer to the hand (lib/booksite/interactive_figure.py). A picture calls
+// What the pictures that answer to the hand share (lib/booksite/interactive_figure.py). A picture calls
 // hand.picture(name, { compute, show }): `compute` is its mathematics, a pure function, which
 // tests/browser/test_hand.py compares with the library; `show(stage)` puts it on the page.
 globalThis.hand = (() => {
@@ -178,7 +178,8 @@ globalThis.hand = (() => {
   const svg = (parent, tag, attributes) => make(parent, tag, attributes, "http://www.w3.org/2000/svg");
 
   // The place of a picture: what is drawn, what can be dragged over it, sliders, and words.
-  // A picture sets draw(pen, width), which returns the height, and says(), the values in words.
+  // A picture sets draw(pen, width), which returns the height, and says(), the values in words; no
+  // words change while it plays.
   class Stage {
     constructor(root, title) {
       this.root = root;
@@ -279,7 +280,7 @@ globalThis.hand = (() => {
       this.svg.setAttribute("width", width);
       this.svg.setAttribute("height", height);
       for (const refresh of this.refreshes) refresh();
-      const words = this.says();
+      const words = this.playing ? "Training …" : this.says();
       if (this.output.textContent !== words) this.output.textContent = words;
     }
 
@@ -289,12 +290,13 @@ globalThis.hand = (() => {
       const next = (k) => {
         if (turn !== this.turn) return;
         step(k);
+        this.playing = k < count;
         this.paint();
         if (k < count) requestAnimationFrame(() => next(k + 1));
       };
       next(this.calm.matches ? count : 1);
     }
-    stop() { this.turn = {}; }
+    stop() { this.turn = {}; this.playing = false; }
   }
 
   // In the place of the picture of the cell before; that one is left for paper.

@@ -92,7 +92,6 @@
     stage.button("Train", () => stage.play(FRAMES, (k) => { now.frame = k; }));
     stage.button("Other coins", () => { now.seed += 1; stage.play(FRAMES, (k) => { now.frame = k; }); });
     stage.says = () => {
-      if (now.frame < FRAMES) return "Training …";
       const end = path.at(-1).map(Math.abs), [p, q] = end.map((c) => fixed(c * c));
       const where = Math.min(...end) < 0.02 ? (Math.max(...end) < 0.02 ? "it stays at the top" : "one unit is dead, and stays so: a saddle")
         : now.lam === 0 ? "without dropout every split is as good, and it stays what it was" : Math.abs(end[0] - end[1]) < 0.12 ? "equalized" : "on its way";

@@ -34,7 +34,7 @@
   };
 
   const show = (stage) => {
-    const now = { seed: 1, units: 40, q: 0.5, t: 40, training: false };
+    const now = { seed: 1, units: 40, q: 0.5, t: 40 };
     const REACH = 3.4;
     let run, found, chart, cached;
     const step = () => found.steps[now.t - 1];
@@ -99,7 +99,7 @@
     };
 
     const go = (t) => { now.t = clamp(Math.round(t), 1, STEPS); };
-    const halt = (act) => (value) => { stage.stop(); now.training = false; act(value); };
+    const halt = (act) => (value) => { stage.stop(); act(value); };
     stage.handle({
       label: "step",
       where: () => [chart.X(now.t), chart.y],
@@ -116,11 +116,10 @@
     stage.button("One step", () => halt(go)(now.t + 1));
     stage.button("Train", () => {
       const from = now.t < STEPS ? now.t : 0;
-      stage.play(STEPS - from, (k) => { go(from + k); now.training = now.t < STEPS; });
+      stage.play(STEPS - from, (k) => go(from + k));
     });
     stage.button("Other coins", halt(() => { now.seed += 1; }));
     stage.says = () => {
-      if (now.training) return "Training …";
       const { point, mask, learns, margin, margins } = step();
       return `Step ${now.t}: example ${NAMES[point]}; ${sum(mask)} of ${now.units} units are kept, ${learns.filter(Boolean).length} learn. `
         + `The thinned network has margin ${fixed(margin)}${margin > 0 ? "" : ", a mistake"}; mistakes so far: ${mistakes()}. `
