@@ -178,8 +178,8 @@ globalThis.hand = (() => {
   const svg = (parent, tag, attributes) => make(parent, tag, attributes, "http://www.w3.org/2000/svg");
 
   // The place of a picture: what is drawn, what can be dragged over it, sliders, and words.
-  // A picture sets draw(pen, width), which returns the height, and says(), the values in words; no
-  // words change while it plays.
+  // A picture sets draw(pen, width), which returns the height, and says(), the values in words,
+  // which are spoken when it does not play.
   class Stage {
     constructor(root, title) {
       this.root = root;
