@@ -14,6 +14,10 @@ COURSEWORK = Path(__file__).resolve().parents[1]
 CONFIG = re.compile(r"#\s*(BEGIN|END) (QUESTION|SOLUTION|PROMPT|TESTS)", re.IGNORECASE)
 HINT = re.compile(r"^failure_message: *([^\s\"'|>].*)$", re.MULTILINE)  # in no quotes
 TEST_CONFIG = re.compile(r'"""\s*# BEGIN TEST CONFIG(.*)"""\s*# END TEST CONFIG', re.DOTALL)
+# What the last check of a question says when it passes, unless its author wrote something else.
+PASSED = "Right as far as this test looks. The tests that give marks look further."
+PREDICTED = "This earns the mark, right or wrong. The notebook shows later what is true."
+FORM_ONLY = "The answer has the right form. Whether it is right, you learn after grading."
 
 
 class SourceError(ValueError):
@@ -64,11 +68,13 @@ def read(name, variant=()):
             raise SourceError(f"coursework/{name}/{file} is missing: see coursework/WRITING.md.")
     written = (COURSEWORK / name / f"{name}.md").read_text(encoding="utf-8")
     notebook = jupytext.reads(varied(name, written, variant), fmt="md:myst")
-    questions, given, block = [], [], []
+    questions, given, block, visible = [], [], [], None
     for cell in notebook.cells:
         mark = CONFIG.match(cell.source) if cell.cell_type == "raw" else None
         if mark and mark[1] == "END":
-            block.pop()
+            if block.pop() == "TESTS" and questions[-1].visible_tests:
+                say(PREDICTED if questions[-1].name == "predict" else PASSED, visible)
+                questions[-1].visible_tests[-1] = visible.source
         elif mark:
             block.append(mark[2])
             if mark[2] == "QUESTION":
@@ -84,6 +90,7 @@ def read(name, variant=()):
             question = questions[-1]
             hidden = is_hidden(cell, f"{name}.md: a test of {question.name}")
             (question.hidden_tests if hidden else question.visible_tests).append(cell.source)
+            visible = visible if hidden else cell
         else:
             questions[-1].text.append(cell.source)
     return Source(name, notebook, questions, given)
@@ -150,6 +157,15 @@ def is_hidden(cell, where):
     if hint and not str(settings["failure_message"]).startswith(hint[1].rstrip()):
         raise SourceError(f"{where}: {settings['failure_message']!r} is not all of it: quote it.")
     return bool(settings.get("hidden", False))
+
+
+def say(message, cell):
+    """Let a cell of tests say this when it passes, unless it says something of its own."""
+    written = TEST_CONFIG.match(cell.source)
+    if written and "success_message" not in mapping(written[1], "a test"):
+        begin = written.start(1)
+        message = f"\nsuccess_message: {message}"
+        cell.source = cell.source[:begin] + message + cell.source[begin:]
 
 
 def worth(test):
