@@ -78,8 +78,8 @@ coursework: .venv/.course
 
 grade: .venv/.course
 	$(if $(SUBMISSIONS),,$(error Name a folder of submissions: make grade SUBMISSIONS=folder))
-	$(BIN)/python -m coursework.tools.grade "$(SUBMISSIONS)" $(if $(ASSIGNMENT),--assignment $(ASSIGNMENT)) \
-	  $(if $(DUE),--due "$(DUE)")
+	$(BIN)/armslength-grade "$(SUBMISSIONS)" --trees _build/coursework --library runproofs \
+	  $(if $(ASSIGNMENT),--assignment $(ASSIGNMENT)) $(if $(DUE),--due "$(DUE)")
 
 test-coursework: coursework
 	$(BIN)/pytest -rs -n 2 --dist worksteal coursework/tests
@@ -97,8 +97,10 @@ clean:   # all but the copies that make lab opened, which are the reader's
 	@touch $@
 
 .venv/.%: .venv/.done   # an extra of pyproject.toml
-	$(PIP) -e ".[$*]"
+	$(PIP) -e ".[$*]" $(and $(filter course,$*),-e coursework/grader)
 	@touch $@
+
+.venv/.course: coursework/grader/pyproject.toml
 
 $(LAB)/overrides.json: .venv/.lab
 	@mkdir -p $(LAB) && echo '$(ASK_NOBODY)' > $@

@@ -6,13 +6,14 @@ from datetime import datetime
 
 import pytest
 
-from coursework.tests.conftest import TREES, grader, notebook, with_cells
+from armslength import grade as grading
+from armslength import grader as grader_module
+from armslength import inbox, marks, table
+from armslength.grader import Grading, MachineError
+from armslength.submission import Limits, Unanswered, read_notebook
+from coursework.tests.conftest import LIBRARY, TREES, grader, notebook, with_cells
 from coursework.tests.test_hostile import NO_NOTEBOOKS
-from coursework.tools import grade as grading
-from coursework.tools import grader as grader_module
-from coursework.tools import inbox, marks, sources, table
-from coursework.tools.grader import Grading, MachineError
-from coursework.tools.submission import Limits, Unanswered, read_notebook
+from coursework.tools import sources
 
 NAME = "dropout_is_a_regularizer"
 QUICK = Limits(cell=5, question=5, total=120)
@@ -29,12 +30,11 @@ def folder(tmp_path):
 @pytest.fixture
 def run(tmp_path, folder, monkeypatch):
     """Grade the folder; run() returns the rows of marks.csv, by student."""
-    monkeypatch.setattr(grading, "INSTRUCTOR", TREES / "instructor")
-    monkeypatch.setattr(grading, "Grader", lambda name, _: grader(name))
+    monkeypatch.setattr(grading, "Grader", lambda tree, _: grader(tree.name))
     monkeypatch.setattr(grading, "check_solution", lambda *_: None)
 
     def run(due=None):
-        grading.grade(folder, NAME, tmp_path / "out", QUICK, due)
+        grading.grade(folder, NAME, TREES, tmp_path / "out", QUICK, LIBRARY, due)
         return {row["student"]: row for row in table.read(tmp_path / "out" / "marks.csv")}
 
     return run
@@ -404,14 +404,14 @@ def test_a_notebook_of_another_term_is_told(folder, run):
     (folder / "ben.ipynb").write_text(json.dumps(other))
     rows = run()
     (folder / "cleo.ipynb").write_text("no notebook")
-    with pytest.raises(ValueError, match=r"1 of 1 notebooks .* TERM"):
+    with pytest.raises(ValueError, match=r"1 of 1 notebooks .* of their term"):
         run()
     assert grading.OTHER in rows["ada"]["remarks"]
     assert grading.OTHER not in rows["ben"]["remarks"]
 
 
 def test_what_a_sandbox_must_show_holds_nothing_of_the_teacher(folder, run, monkeypatch):
-    monkeypatch.setattr(grading.sandbox, "readable", lambda: [folder.parent])
+    monkeypatch.setattr(grading.sandbox, "readable", lambda _: [folder.parent])
     monkeypatch.setattr(grading.sandbox, "trouble", lambda: "")
     with pytest.raises(ValueError, match="Python's own files"):
         run()
@@ -432,8 +432,10 @@ def test_the_command_says_what_is_wrong(folder, monkeypatch, capsys):
         ([str(folder / "none")], "There is no folder"),
         ([str(folder.parent)], "Which assignment"),
         ([str(folder), "--due", "May"], "no date"),
+        ([str(folder), "--trees", str(folder)], "There is no assignment in"),
+        ([str(folder), "--library", "nothing"], "There is no package nothing"),
     ):
-        monkeypatch.setattr("sys.argv", ["grade", *arguments])
+        monkeypatch.setattr("sys.argv", ["grade", "--trees", str(TREES), *arguments])
         with pytest.raises(SystemExit):
             grading.main()
         assert told in capsys.readouterr().err

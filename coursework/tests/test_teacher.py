@@ -14,10 +14,11 @@ import nbformat
 import pytest
 import yaml
 
-from coursework.tools import alike, assign, by_hand, exports, sources
-from coursework.tools.grader import Mark, Result
-from coursework.tools.inbox import Handed
-from coursework.tools.marks import ByHand
+from armslength import alike, by_hand, exports
+from armslength.grader import Mark, Result
+from armslength.inbox import Handed
+from armslength.marks import ByHand
+from coursework.tools import sources
 
 NAME = "dropout_is_a_regularizer"
 BEGIN, END = by_hand.BEGIN, by_hand.END
@@ -143,7 +144,7 @@ def test_all_answers_to_a_question_stand_beside_its_rubric(source):
         Handed("ben", "ben.ipynb", b"no notebook"),
         Handed("cleo", remarks=["Nothing was handed in."]),
     ]
-    (first, proof), (second, figure) = by_hand.pages(everything, source, assign.key(source))
+    (first, proof), (second, figure) = by_hand.pages(everything, source)
     assert (first, second) == ("proof", "figure")
     assert "Since &lt;b&gt;so&lt;/b&gt;." in proof
     for page, question in ((proof, "proof"), (figure, "figure")):
@@ -178,7 +179,7 @@ def test_an_answer_is_seen_wherever_it_stands(source):
     notebook["cells"][1]["attachments"] = {"a.jpg": {"image/jpeg": "QUJD\n"}}
     source.notebook.cells[0].source += "\n## 4. Why does the formula hold?"
     handed = Handed("ada", "ada.ipynb", json.dumps(notebook).encode())
-    (_, proof), (_, figure) = by_hand.pages([handed], source, assign.key(source))
+    (_, proof), (_, figure) = by_hand.pages([handed], source)
     for typed in ("<p>In my own words.</p>", "<p>Forgotten above.</p>", "image/jpeg;base64,QUJD"):
         assert typed in proof
     assert "<p>## 4. Why" not in proof

@@ -1,6 +1,6 @@
 """Marks for a folder of submissions: one CSV, and one page of feedback a student.
 
-    python -m coursework.tools.grade FOLDER [--assignment NAME] [--out FOLDER] [--due DATE]
+    armslength-grade FOLDER [--assignment NAME] [--trees FOLDER] [--library NAME] [--due DATE]
 
 All is read before the first submission runs. What they earned is noted one by one, so a run that
 was interrupted goes on where it was. The solution is graded like a submission, before the others
@@ -20,31 +20,24 @@ from pathlib import Path
 
 import jinja2
 
-from coursework.tools import alike, exports, inbox, marks, sandbox, sources, table
-from coursework.tools.by_hand import pages as by_hand_pages
-from coursework.tools.grader import (
-    INSTRUCTOR,
-    Grader,
-    Grading,
-    MachineError,
-    Result,
-    result_of,
-)
-from coursework.tools.submission import Limits
+from armslength import alike, exports, inbox, marks, otter_source, sandbox, table
+from armslength.by_hand import pages as by_hand_pages
+from armslength.grader import Grader, Grading, MachineError, Result, result_of
+from armslength.submission import Limits
 
 PAGE = Path(__file__).with_name("feedback.html")
 UNCONFINED = (
-    "Submissions were not confined to a sandbox ({}): see coursework/GRADING.md for what they can "
-    "do then, and for a container."
+    "Submissions were not confined to a sandbox ({}): they can read and change your files. A "
+    "container that may make sandboxes keeps them out."
 )
 
 OTHER = (
-    "This notebook was handed out in other conventions than the tests have. `make coursework` with "
-    "the name of its term makes its tests again."
+    "This notebook was handed out in other conventions than the tests have. Make its own tests, "
+    "and grade it again."
 )
 MOST_ARE_OTHERS = (
-    "{} of {} notebooks were handed out in other conventions than the tests have. Say the name of "
-    "their term first: make coursework TERM=..."
+    "{} of {} notebooks were handed out in other conventions than the tests have. Make the tests "
+    "of their term first."
 )
 CHANGED = "The tests gave {:g} in the last run, and give {:g} now."
 
@@ -196,19 +189,19 @@ def file_name(student):
     return f"{name.encode()[:180].decode(errors='ignore')}-{fingerprint(name.encode())}"
 
 
-def grade(folder, name, out, limits, due=None):
+def grade(folder, name, trees, out, limits, library=(), due=None):
     """Grade all that is in `folder`. Raises ValueError, OSError or MachineError, in a sentence."""
-    source = sources.read(name)
+    source = otter_source.read(trees / "instructor" / name)
     list_of_students = folder.resolve().parent / "roster.csv"
     roster = inbox.roster(list_of_students) if list_of_students.exists() else None
     everything = inbox.read(folder, limits.notebook, roster)
     by_hand = marks.read(out / "marks.csv", source, [handed.student for handed in everything])
-    private = sandbox.exposed([folder, INSTRUCTOR, sources.COURSEWORK])
+    private = sandbox.exposed([folder, trees], library)
     if sandbox.trouble():
         print(UNCONFINED.format(sandbox.trouble()), flush=True)
     elif private:
         raise ValueError(f"{private[0]} lies among Python's own files, which submissions can read.")
-    grader = Grader(name, INSTRUCTOR)
+    grader = Grader(trees / "instructor" / name, library)
     told = [conventions(handed.content or b"") for handed in everything]
     told = [form for form in told if form is not None]
     others = sum(form != conventions(grader.solution) for form in told)
@@ -233,10 +226,9 @@ def grade(folder, name, out, limits, due=None):
     new = out / "new"  # nothing of the last run is touched before all of this one is written
     shutil.rmtree(new, ignore_errors=True)
     write_pages(feedback(graded, source, due), new / "feedback")
-    key = (INSTRUCTOR / name / "key.md").read_text("utf-8")
-    write_pages(by_hand_pages(everything, source, key), new / "by_hand")
+    write_pages(by_hand_pages(everything, source), new / "by_hand")
     exports.write(graded, source, new)
-    given = (INSTRUCTOR.parent / "student" / name / f"{name}.ipynb").read_bytes()
+    given = (trees / "student" / name / f"{name}.ipynb").read_bytes()
     alike.write(everything, given, new)
     table.write(new / "marks.csv", marks.rows(graded, source, due))
     if (out / "marks.csv").exists():
@@ -255,7 +247,14 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("folder", type=Path, help="one file, or one folder, a student")
     parser.add_argument("--assignment", help="if the folder does not have its name")
-    parser.add_argument("--out", type=Path, help="default: _build/coursework/graded/ASSIGNMENT")
+    parser.add_argument("--trees", type=Path, default=Path("trees"), help="of armslength-assign")
+    parser.add_argument(
+        "--library",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="a package of the course, which submissions may use wherever it lies",
+    )
     parser.add_argument("--due", type=str, help='such as "2027-05-03 18:00"')
     options = parser.parse_args()
 
@@ -265,17 +264,18 @@ def main():
     if not options.folder.is_dir():
         stop(f"There is no folder {options.folder}.")
     name = options.assignment or options.folder.resolve().name
-    if name not in sources.names():
+    made = sorted(path.name for path in options.trees.glob("instructor/*"))
+    if not made:
+        stop(f"There is no assignment in {options.trees}: make it first.")
+    if name not in made:
         stop(
-            f"Which assignment is this? Give the folder its name, or say ASSIGNMENT=..., "
-            f"one of: {', '.join(sources.names())}."
+            f"Which assignment is this? Give the folder its name, or name the assignment, "
+            f"one of: {', '.join(made)}."
         )
-    if not (INSTRUCTOR / name).is_dir():
-        stop("Make the assignments first: make coursework.")
-    out = options.out or Path("_build/coursework/graded") / name
+    out = options.trees / "graded" / name
     try:
         due = inbox.due(options.due) if options.due else None
-        grade(options.folder, name, out, Limits(), due)
+        grade(options.folder, name, options.trees, out, Limits(), options.library, due)
     except (ValueError, OSError, MachineError) as error:
         stop(f"No marks were written. {error}")
     except KeyboardInterrupt:

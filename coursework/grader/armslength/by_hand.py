@@ -1,20 +1,19 @@
 """A page for each question that is marked by hand: all answers to it beside the rubric."""
 
 import base64
-import re
 from pathlib import Path
 
 import jinja2
 
-from coursework.tools.submission import read_notebook
+from armslength.submission import read_notebook
 
 PAGE = Path(__file__).with_name("by_hand.html")
 BEGIN, END = "<!-- BEGIN QUESTION -->", "<!-- END QUESTION -->"  # otter's, around what has no check
 PICTURES = ("image/svg+xml", "image/png", "image/jpeg", "image/gif", "image/webp")
 
 
-def pages(everything, source, key):
-    """Pairs (name of a question, HTML), of all that was handed in; `key` is the text of key.md."""
+def pages(everything, source):
+    """Pairs (name of a question, HTML), of all that was handed in."""
     page = jinja2.Environment(autoescape=True).from_string(PAGE.read_text())
     manual = [question for question in source.questions if question.manual]
     given = {line for cell in source.notebook.cells for line in cell.source.splitlines()}
@@ -22,14 +21,9 @@ def pages(everything, source, key):
     answers = [(handed, answers_in(handed.content, given)) for handed in everything if handed.file]
     for number, question in enumerate(manual):
         rows = [(h, a[number] if len(a) == len(manual) else None) for h, a in answers]
-        title, told = source.title(), rubric(key, question.name)
-        yield question.name, page.render(title=title, question=question, rubric=told, rows=rows)
-
-
-def rubric(key, question):
-    """What the key says of a question, without its code."""
-    section = re.search(rf"^## {question} \(.*\n((?:(?!## ).*\n?)*)", key, re.M)[1]
-    return re.sub(r"^```python\n.*?^```\n", "", section, flags=re.M | re.S).strip()
+        texts = [cell.source for cell in question.solution if cell.cell_type == "markdown"]
+        rubric, title = "\n\n".join(texts), source.title()
+        yield question.name, page.render(title=title, question=question, rubric=rubric, rows=rows)
 
 
 def answers_in(content, given):

@@ -9,8 +9,8 @@ import re
 from collections import defaultdict
 from dataclasses import dataclass, field
 
-from coursework.tools import table
-from coursework.tools.table import cell
+from armslength import table
+from armslength.table import cell
 
 CHANGED = "changed (question = mark: reason; ...)"
 CHANGE = re.compile(r"(\w+) *= *([\d.,]+) *: *(.*\S)")

@@ -15,7 +15,7 @@ from fnmatch import fnmatchcase
 from itertools import chain, count
 from pathlib import Path
 
-from coursework.tools import table
+from armslength import table
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ import json
 import zipfile
 from collections import defaultdict
 
-from coursework.tools import table
+from armslength import table
 
 RUN = """#!/usr/bin/env python3
 import glob, hashlib, json

@@ -13,8 +13,8 @@ from itertools import combinations
 
 from IPython.core.inputtransformer2 import TransformerManager
 
-from coursework.tools import table
-from coursework.tools.submission import UNREADABLE, Unanswered, code_cells
+from armslength import table
+from armslength.submission import UNREADABLE, Unanswered, code_cells
 
 PIECE = 12  # nodes in a row: less is what everybody writes
 SHORTEST = 25  # pieces of a notebook: about three lines
