@@ -10,11 +10,13 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from armslength import sandbox
+from armslength.grader import Grader
+from armslength.otter_source import SourceError
+from armslength.sandbox import Sandbox
+from armslength.submission import Limits, Submission
 from coursework.tests.conftest import LIMITS, TREES, with_answers
-from coursework.tools import assign, sandbox, sources
-from coursework.tools.grader import Grader
-from coursework.tools.sandbox import Sandbox
-from coursework.tools.submission import Limits, Submission
+from coursework.tools import assign, sources
 
 NAME = "dropout_is_a_regularizer"
 
@@ -126,7 +128,7 @@ def test_a_student_installs_what_grades():
 
 USES_TORCH = """
 import json, sys
-from coursework.tools.grader import run_notebook
+from armslength.grader import run_notebook
 run_notebook(json.load(open(sys.argv[1])))
 sys.exit("torch" in sys.modules)
 """
@@ -172,7 +174,7 @@ def test_a_slip_of_the_author_is_told_in_a_sentence(tmp_path, monkeypatch, file,
         path.write_text(path.read_text().replace(old, new, 1))
     else:
         path.unlink()
-    with pytest.raises(sources.SourceError, match=told) as raised:
+    with pytest.raises(SourceError, match=told) as raised:
         list(sources.wrong_answers(NAME))
     assert NAME in str(raised.value)
     assert "\n" not in str(raised.value)
@@ -183,7 +185,7 @@ UNEVEN, SHELL = "if 1:\n        x = 1\n    y = 2", "!true\n" * 600
 
 def test_a_cell_that_nobody_can_read_stops_nobody():
     found = Grader.library_names(
-        SimpleNamespace(library={"shallow"}),
+        SimpleNamespace(modules={"shallow"}, is_of_library=lambda _: False),
         [UNEVEN, SHELL, "%matplotlib inline\nshallow.objective(1)"],
     )
     assert found == {"shallow.objective"}

@@ -11,8 +11,6 @@ import argparse
 import json
 import os
 import shutil
-import subprocess
-import sys
 import tempfile
 import tomllib
 import zipfile
@@ -21,6 +19,7 @@ from pathlib import Path
 
 import jupytext
 
+from armslength.assign import both_trees
 from coursework.tools import sources
 
 OUT = Path("_build/coursework")
@@ -32,9 +31,6 @@ def assign(name, out, wheel=None, variant=()):
     """Both trees of one assignment, anew, in the conventions of a variant."""
     source = sources.read(name, variant)
     folder = sources.COURSEWORK / name
-    student, instructor = out / "student" / name, out / "instructor" / name
-    for tree in (student, instructor):
-        shutil.rmtree(tree, ignore_errors=True)
     with tempfile.TemporaryDirectory() as scratch:
         scratch = Path(scratch)
         for path in folder.iterdir():  # data that the notebook reads
@@ -44,16 +40,11 @@ def assign(name, out, wheel=None, variant=()):
         if wheel:
             source.notebook.cells[0].source += with_library(wheel, scratch)
         jupytext.write(source.notebook, scratch / f"{name}.ipynb")
-        run_otter(scratch / f"{name}.ipynb", scratch / "dist")
-        shutil.copytree(scratch / "dist" / "student", student)
-        shutil.copytree(scratch / "dist" / "autograder", instructor)
+        student, instructor = both_trees(scratch / f"{name}.ipynb", out)
     for path in ("otter_config.json", "requirements.txt"):
         (instructor / path).unlink(missing_ok=True)
     shutil.rmtree(instructor / "runproofs", ignore_errors=True)  # it is in the zip
-    for path in instructor.glob("*.zip"):  # its name has the time of day
-        path.rename(instructor / "autograder.zip")
     shutil.copy(folder / "notes.md", instructor)
-    (instructor / "key.md").write_text(key(source), encoding="utf-8")
     for path, template in BESIDE.items():
         text = Path(__file__).with_name(template).read_text()
         (student / path).write_text(text.replace("TITLE", source.title()).replace("NAME", name))
@@ -76,39 +67,9 @@ def with_library(wheel, folder):
     return f"\nrequirements: {needed}\nautograder_files: [runproofs]"
 
 
-def run_otter(notebook, out):
-    """`otter assign`, which also runs all tests on the solution; SourceError if one fails."""
-    done = subprocess.run(
-        [sys.executable, "-m", "otter", "assign", notebook.name, str(out)],
-        cwd=notebook.parent,
-        capture_output=True,
-        text=True,
-    )
-    if done.returncode:
-        raise sources.SourceError(
-            f"otter assign {notebook.name} failed:\n{done.stdout}{done.stderr}"
-        )
-
-
 def requirements(wheel):
     """What a student installs: the versions with which the answers are graded, and no PyTorch."""
     return ["-c constraints.txt", f"./{wheel}[data]", "otter-grader", "jupyterlab"]
-
-
-def key(source):
-    """The grading key: marks, and of each question what is right and what the tests look at."""
-    total = sum(question.points for question in source.questions)
-    parts = [f"# Key: {source.name.replace('_', ' ')}\n\n{total:g} marks.\n"]
-    for question in source.questions:
-        how = "by hand" if question.manual else "by tests"
-        parts.append(f"## {question.name} ({question.points:g} marks, {how})\n")
-        for cell in question.solution:
-            code = cell.cell_type == "code"
-            parts.append(f"```python\n{cell.source}\n```\n" if code else f"{cell.source}\n")
-        if question.hidden_tests:
-            parts.append("Hidden tests:\n")
-            parts += [f"```python\n{test}\n```\n" for test in question.hidden_tests]
-    return "\n".join(parts)
 
 
 def main():

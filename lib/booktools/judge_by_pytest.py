@@ -1,6 +1,6 @@
 """The judge of mutants of the library, and of what reads an assignment: pytest.
 
-The other modules of coursework/tools need more than `make test` sets up. A mutant is judged in a
+The other modules of coursework need more than `make test` sets up. A mutant is judged in a
 private copy of the tree, first by the test files that name its module, then by all others; red, or
 far too slow, is killed. equivalent_mutants.txt explains those that no test can kill, which are not
 judged; a survivor is printed as an entry of it.
@@ -26,7 +26,10 @@ NEEDED = 0.95
 GRACE = 60  # seconds that tests may take beyond five times what they take on the unchanged tree
 FOLDERS = ("lib/runproofs", "lib/booksite")
 NEED_MORE = {"browser", "optional"}  # than `make test` sets up
-COURSEWORK = [f"coursework/tools/{name}.py" for name in ("course", "sources")]
+COURSEWORK = [
+    f"coursework/{name}.py"
+    for name in ("grader/armslength/otter_source", "tools/course", "tools/sources")
+]
 EQUIVALENT = "lib/booktools/equivalent_mutants.txt"
 LEFT_OUT = shutil.ignore_patterns(
     ".git", ".venv", ".unfinished", ".*cache", ".hypothesis", "_build", "__pycache__", "*.egg-info"
