@@ -29,4 +29,19 @@ if (MATHJAX) {
     new PerformanceObserver((_, observer) => { observer.disconnect(); start(); }).observe({ type: "paint", buffered: true });
   else
     addEventListener("load", start);
+
+  // The menu of a formula is a third of MathJax: the first right click fetches it, and typesets again.
+  addEventListener("contextmenu", (click) => {
+    const place = click.target.closest("mjx-container")?.parentElement;
+    if (!place || window.MathJax._.ui?.menu) return;
+    click.preventDefault();
+    turn = turn.then(() => window.MathJax.loader.load("ui/menu")).then(async () => {
+      const { startup } = window.MathJax;
+      const formulas = [...startup.document.math].map(({ typesetRoot }) => typesetRoot.parentElement);
+      startup.document.removeFromDocument(true);
+      startup.getComponents();
+      await window.MathJax.typesetPromise(formulas);
+      place.querySelector("mjx-container").dispatchEvent(new MouseEvent("contextmenu", click));
+    });
+  });
 }
