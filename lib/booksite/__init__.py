@@ -8,9 +8,9 @@ from importlib import import_module
 
 PARTS = """
     auto_links autodoc bundles cells citation course dependencies dependency_graph errata execution
-    failures glossary html_fixes interactive_figure lazy_animations lazy_loading learning_paths
-    ledger markup meta_tags notebooks page_info progress publishing registry_directives results
-    search statement_index
+    failures formula_places glossary html_fixes interactive_figure lazy_animations lazy_loading
+    learning_paths ledger markup meta_tags notebooks page_info progress publishing
+    registry_directives results search statement_index
 """
 
 
