@@ -24,8 +24,6 @@ MENDS = (
     ),
     # "Show the code" stands there already: a name that differs hides it from those who speak it.
     (r'<summary aria-label="Toggle hidden content">', "<summary>"),
-    # A form with a name is a landmark, and of two players none could tell them apart.
-    (r'<form title="Repetition mode" aria-label="Repetition mode"', "<form"),
     # The entries of a list are its items; docutils gives them a role of no list, since withdrawn.
     (r'role="doc-biblioentry"', 'role="listitem"'),
 )
