@@ -23,7 +23,6 @@ STILL = """async () => {
   await document.fonts.ready;
 }"""
 IMAGE = re.compile(r'<img [^>]*src="[^":]*_images/[^"]+\.png"[^>]*>')
-PLAYERS = ".animation img"
 FIRST = "book/index.html"
 FORMULAS = "book/back/ledger/ch2.html"  # the most of all pages
 ORDER = """() => {
@@ -38,7 +37,6 @@ SHIFTS = """() => new Promise((done) => {
   }).observe({ type: "layout-shift", buffered: true });
   setTimeout(() => done(total), 300);
 })"""
-SHOWN = "image => image.complete && image.naturalWidth > 0 && image.src"
 
 
 def pytest_generate_tests(metafunc):
@@ -47,9 +45,6 @@ def pytest_generate_tests(metafunc):
         names = browse.page_names(root)
         if "first_view" in metafunc.function.__name__:
             names = heaviest(root, names)
-        if "player" in metafunc.function.__name__:
-            names = [n for n in names if "_anim_img" in (root / n).read_text("utf-8")]
-            assert names, "no page has a player"
         metafunc.parametrize("name", names)
 
 
@@ -94,20 +89,6 @@ def test_a_first_view_is_light_and_keeps_still(context, home, pytestconfig, name
 def test_no_page_is_heavy(pytestconfig, name):
     weight = (browse.site(pytestconfig) / name).stat().st_size
     assert weight <= HEAVIEST, f"{name} has {weight / 1000:.0f} kB of HTML"
-
-
-def test_a_player_turns_its_pictures(context, home, name):
-    with browse.visit(context, home, name) as (page, found):
-        for k, image in enumerate(page.query_selector_all(PLAYERS)):
-            first = image.evaluate(SHOWN)
-            assert first, "its first picture stands before any touch"
-            last = page.locator(".animation .anim-controls [title='Last frame']").nth(k)
-            last.dispatch_event("pointerover")
-            page.wait_for_function("image => !image.dataset.frames", arg=image)
-            last.dispatch_event("click")
-            page.wait_for_function(f"([image, first]) => ({SHOWN})(image) !== first",
-                                   arg=[image, first])  # fmt: skip
-        assert found == []
 
 
 def test_text_first_then_formulas_in_view_and_a_phone_keeps_still(context, home):
