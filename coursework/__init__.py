@@ -1,1 +1,1 @@
-"""Eight assignments, and the tools that make, grade and test them. See WRITING.md."""
+"""Eight assignments, what makes and tests them, and the grader. See WRITING.md."""

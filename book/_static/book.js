@@ -56,22 +56,6 @@ const openNamed = () => {
 document.addEventListener("DOMContentLoaded", openNamed);
 window.addEventListener("hashchange", openNamed);
 
-// A player's pictures, but the first, come when a reader turns to it.
-const showPlayer = (player, pictures) => {
-  pictures.forEach((picture, k) => { player.frames[k].src = picture; });
-  player.set_frame(player.current_frame);
-};
-for (const event of ["pointerover", "pointerdown", "focusin"]) {
-  document.addEventListener(event, (touched) => {
-    const image = touched.target.closest?.(".animation")?.querySelector("img[data-frames]");
-    if (!image) return;
-    const script = document.createElement("script");
-    script.src = image.dataset.frames;
-    delete image.dataset.frames;
-    document.head.append(script);
-  });
-}
-
 // On paper nothing unfolds: proofs, solutions, errata, entries of the ledger and all rows stand open.
 addEventListener("beforeprint", () => {
   for (const fold of document.querySelectorAll("details:is(.sd-dropdown, .erratum, .reason, .claims, .claim-entry, .more, :has(> .protocol)):not([open])")) {

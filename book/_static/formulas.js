@@ -9,7 +9,10 @@ if (MATHJAX) {
     const script = document.createElement("script");
     script.src = MATHJAX.src;
     script.onload = () => window.MathJax.startup.promise.then(done, failed);
-    script.onerror = () => failed(new Error("MathJax cannot be fetched"));
+    script.onerror = () => {
+      waiting.forEach((formula) => { formula.removeAttribute("style"); });  // then their sources are read
+      failed(new Error("MathJax cannot be fetched"));
+    };
     document.head.append(script);
   });
   const typeset = (formulas) => {
@@ -29,4 +32,19 @@ if (MATHJAX) {
     new PerformanceObserver((_, observer) => { observer.disconnect(); start(); }).observe({ type: "paint", buffered: true });
   else
     addEventListener("load", start);
+
+  // The menu of a formula is a third of MathJax: the first right click fetches it, and typesets again.
+  addEventListener("contextmenu", (click) => {
+    const place = click.target.closest("mjx-container")?.parentElement;
+    if (!place || window.MathJax._.ui?.menu) return;
+    click.preventDefault();
+    turn = turn.then(() => window.MathJax.loader.load("ui/menu")).then(async () => {
+      const { config, startup } = window.MathJax;
+      const formulas = [...startup.document.math].map(({ typesetRoot }) => typesetRoot.parentElement);
+      startup.document.removeFromDocument(true);
+      startup.document = startup.getHandler().create(document, { ...config.options, InputJax: startup.input, OutputJax: startup.output });
+      await window.MathJax.typesetPromise(formulas);
+      place.querySelector("mjx-container").dispatchEvent(new MouseEvent("contextmenu", click));
+    });
+  });
 }

@@ -1,6 +1,6 @@
 // A page with ?slides: a screen for each section, statement, card and picture, turned with the arrow keys.
 const flatten = (section) => [...section.children].flatMap((part) => part.matches("section") ? flatten(part) : [part]);
-const PICTURE = "figure, .hand, .animation, .claim-card";
+const PICTURE = "figure, .hand, .claim-card";
 const isPicture = (block) => Boolean(block?.matches(PICTURE) || block?.querySelector(PICTURE));
 const showSlides = (asked) => {
   const blocks = flatten(document.querySelector("article section")).filter((block) => block.checkVisibility());

@@ -7,12 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from coursework.tools import sandbox, sources
-from coursework.tools.grader import Grader, Grading
-from coursework.tools.sandbox import Sandbox
-from coursework.tools.submission import Limits
+from armslength import sandbox
+from armslength.grader import Grader, Grading
+from armslength.sandbox import Sandbox
+from armslength.submission import Limits
+from coursework.tools import sources
 
 TREES = Path(os.environ.get("COURSEWORK_TREES", "_build/coursework"))
+LIBRARY = ["runproofs"]
 LIMITS = Limits(cell=30, question=30, total=150)
 
 
@@ -24,7 +26,7 @@ def pytest_report_header():
 @functools.cache
 def grader(name):
     """The grader of an assignment; its solution runs once."""
-    return Grader(name, TREES / "instructor")
+    return Grader(TREES / "instructor" / name, LIBRARY)
 
 
 @functools.cache
@@ -36,7 +38,7 @@ def notebook(tree, name):
 @functools.lru_cache(3)
 def shared(name):
     """A sandbox for many submissions to an assignment, one after another: it imports once."""
-    opened = Sandbox(grader(name).imports)
+    opened = Sandbox(grader(name).imports, LIBRARY)
     opened.wait()
     return opened
 

@@ -5,6 +5,7 @@ import os
 
 os.environ.setdefault("MPLBACKEND", "agg")
 
+from armslength.otter_source import worth
 from coursework.tools import sources
 
 
@@ -49,4 +50,4 @@ def earned(question, names):
     """The marks of a question by all its tests, on these names."""
     if question.all_or_nothing:
         return question.points * all_pass(question.visible_tests + question.hidden_tests, names)
-    return sum(sources.worth(test) for test in question.hidden_tests if passes(test, names))
+    return sum(worth(test) for test in question.hidden_tests if passes(test, names))

@@ -6,10 +6,10 @@ import unicodedata
 
 import pytest
 
+from armslength import grade as grading
+from armslength import table
+from armslength.submission import Limits
 from coursework.tests.conftest import TREES, grader, notebook, with_cells
-from coursework.tools import grade as grading
-from coursework.tools import table
-from coursework.tools.submission import Limits
 
 NAME = "dropout_is_a_regularizer"
 LIMITS = Limits(cell=20, question=20, total=120)
@@ -184,10 +184,9 @@ def rows(tmp_path_factory):
     students.append(("twice", "twice", "work*"))
     table.write(folder.parent / "roster.csv", students)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(grading, "INSTRUCTOR", TREES / "instructor")
-        patch.setattr(grading, "Grader", lambda name, _: grader(name))
+        patch.setattr(grading, "Grader", lambda tree, _: grader(tree.name))
         patch.setattr(grading, "check_solution", lambda *_: None)
-        grading.grade(folder, NAME, folder.parent / "out", LIMITS)
+        grading.grade(folder, NAME, TREES, folder.parent / "out", LIMITS)
     return {row["student"]: row for row in table.read(folder.parent / "out" / "marks.csv")}
 
 

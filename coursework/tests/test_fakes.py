@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from armslength.otter_source import bound_names
 from coursework.tests.in_process import all_pass, clean
 from coursework.tools import sources
 
@@ -45,7 +46,7 @@ def echo(*args, **kwargs):
 def test_a_universal_fake_passes_neither_check_nor_test(name, question):
     names = clean(name)
     solution = next(q for q in sources.read(name).questions if q.name == question)
-    own = sources.bound_names(solution.code()) & set(names)
+    own = bound_names(solution.code()) & set(names)
     assert own
     fakes = {what: {n: answered(names[n], fake) for n in own} for what, fake in FAKES.items()}
     if any(callable(names[n]) for n in own):

@@ -9,16 +9,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from coursework.tests.conftest import TREES, grader, notebook, with_answers, with_cells
-from coursework.tools import grade as grading
-from coursework.tools import sandbox, sources, table
-from coursework.tools.sandbox import Sandbox
-from coursework.tools.submission import LET_GO, Limits, Submission, Unanswered
+from armslength import grade as grading
+from armslength import sandbox, table
+from armslength.sandbox import Sandbox
+from armslength.submission import LET_GO, Limits, Submission, Unanswered
+from coursework.tests.conftest import LIBRARY, TREES, grader, notebook, with_answers, with_cells
+from coursework.tools import sources
 
 NAMES = ["dropout_is_a_regularizer", "closed_form_against_training", "attack_then_defend"]
 NAME = NAMES[0]
 QUICK = Limits(cell=5, question=5, total=120, file=2**20)
-MODULE = sys.modules["coursework.tools.submission"].__file__
+MODULE = sys.modules["armslength.submission"].__file__
 
 HARMLESS = {  # a cell beside the right answers: it breaks nothing else
     "loops forever": "while True: pass",
@@ -55,7 +56,7 @@ for name, module in list(sys.modules.items()):
 ANSWERS = lambda *a: 0.0""",
     "replaces what answers": """
 import sys
-for module in sys.modules['coursework.tools.student_side'], sys.modules['json']:
+for module in sys.modules['armslength.student_side'], sys.modules['json']:
     module.encode = module.dumps = lambda *x: b'{"value": 1.0}'""",
     "replaces assert's exception": "import builtins; builtins.AssertionError = type('E', (), {})",
     "equals everything": """
@@ -317,8 +318,7 @@ def test_one_student_cannot_touch_another(tmp_path, monkeypatch, name):
 
     before = seen()
     monkeypatch.setenv("PYTHONPATH", str(sources.COURSEWORK.parent))
-    monkeypatch.setattr(grading, "INSTRUCTOR", TREES / "instructor")
-    grading.grade(inbox, name, out, QUICK)
+    grading.grade(inbox, name, TREES, out, QUICK, LIBRARY)
     assert seen() == before
     rows = {row["student"]: row for row in table.read(out / "marks.csv")}
     full = rows["aaron"]["automatic, of"]

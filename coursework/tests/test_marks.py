@@ -6,6 +6,7 @@ they call what the text tells them to call, never mind what the solution does.
 
 import pytest
 
+from armslength.otter_source import worth
 from coursework.tests.conftest import notebook, with_answers
 from coursework.tools import sources
 
@@ -51,7 +52,7 @@ def test_three_wrong_answers_to_each_question(name):
         if not question.manual:
             assert question.hidden_tests, f"{question.name} has no hidden test"
             if not question.all_or_nothing:
-                assert sum(map(sources.worth, question.hidden_tests)) == question.points
+                assert sum(map(worth, question.hidden_tests)) == question.points
             assert listed.count(question.name) >= 3, f"{question.name} has fewer than three"
 
 

@@ -8,6 +8,7 @@ import re
 
 import pytest
 
+from armslength.otter_source import bound_names
 from coursework.tools import sources
 
 NAMES = sources.names()
@@ -22,7 +23,7 @@ QUESTIONS = [
 def earlier(source, number):
     """What the questions before bind that are marked by tests."""
     before = (q for q in source.questions[:number] if not q.manual)
-    return {name for q in before for name in sources.bound_names(q.code())}
+    return {name for q in before for name in bound_names(q.code())}
 
 
 @pytest.mark.parametrize(("name", "number"), QUESTIONS)

@@ -1,6 +1,8 @@
 """What the tools do for those who write, and what of an answer arrives."""
 
 import shutil
+import subprocess
+import sys
 import zipfile
 from importlib.metadata import version
 from types import SimpleNamespace
@@ -8,11 +10,13 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from armslength import sandbox
+from armslength.grader import Grader
+from armslength.otter_source import SourceError
+from armslength.sandbox import Sandbox
+from armslength.submission import Limits, Submission
 from coursework.tests.conftest import LIMITS, TREES, with_answers
-from coursework.tools import assign, sandbox, sources
-from coursework.tools.grader import Grader
-from coursework.tools.sandbox import Sandbox
-from coursework.tools.submission import Limits, Submission
+from coursework.tools import assign, sources
 
 NAME = "dropout_is_a_regularizer"
 
@@ -119,9 +123,21 @@ def test_a_student_installs_what_grades():
     constraints = assign.CONSTRAINTS.read_text().split()
     for package in ("numpy", "scipy", "otter-grader"):
         assert f"{package}=={version(package)}" in constraints
-    wanted = assign.requirements("library.whl")
-    assert f'torch=={version("torch").split("+")[0]}+cpu ; sys_platform == "linux"' in wanted
-    assert "./library.whl[torch,data]" in wanted
+    assert "./library.whl[data]" in assign.requirements("library.whl")
+
+
+USES_TORCH = """
+import json, sys
+from armslength.grader import run_notebook
+run_notebook(json.load(open(sys.argv[1])))
+sys.exit("torch" in sys.modules)
+"""
+
+
+@pytest.mark.parametrize("name", sources.names())
+def test_an_assignment_needs_no_torch_which_no_student_installs(name):
+    notebook = TREES / "instructor" / name / f"{name}.ipynb"
+    subprocess.run([sys.executable, "-c", USES_TORCH, notebook], check=True)
 
 
 @pytest.mark.parametrize("name", sources.names())
@@ -130,7 +146,9 @@ def test_the_zip_for_a_server_holds_the_library(name):
         pytest.skip("made without the library: make coursework")
     with zipfile.ZipFile(TREES / "instructor" / name / "autograder.zip") as archive:
         assert "files/runproofs/__init__.py" in archive.namelist()
-        assert b"torch" in archive.read("environment.yml")
+        needed = archive.read("environment.yml")
+        assert b"scikit-learn" in needed
+        assert b"torch" not in needed
 
 
 @pytest.mark.parametrize(
@@ -156,7 +174,7 @@ def test_a_slip_of_the_author_is_told_in_a_sentence(tmp_path, monkeypatch, file,
         path.write_text(path.read_text().replace(old, new, 1))
     else:
         path.unlink()
-    with pytest.raises(sources.SourceError, match=told) as raised:
+    with pytest.raises(SourceError, match=told) as raised:
         list(sources.wrong_answers(NAME))
     assert NAME in str(raised.value)
     assert "\n" not in str(raised.value)
@@ -167,7 +185,7 @@ UNEVEN, SHELL = "if 1:\n        x = 1\n    y = 2", "!true\n" * 600
 
 def test_a_cell_that_nobody_can_read_stops_nobody():
     found = Grader.library_names(
-        SimpleNamespace(library={"shallow"}),
+        SimpleNamespace(modules={"shallow"}, is_of_library=lambda _: False),
         [UNEVEN, SHELL, "%matplotlib inline\nshallow.objective(1)"],
     )
     assert found == {"shallow.objective"}

@@ -1,1 +1,1 @@
-"""What makes the assignments, grades what is handed in, and tests both."""
+"""What makes the assignments from their sources."""

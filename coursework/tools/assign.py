@@ -9,33 +9,27 @@ a key and otter's own zip for a grading server.
 
 import argparse
 import json
-import os
 import shutil
-import subprocess
-import sys
 import tempfile
 import tomllib
 import zipfile
-from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 
 import jupytext
 
+from armslength.assign import at_once, both_trees
 from coursework.tools import sources
 
 OUT = Path("_build/coursework")
 BESIDE = {"README.md": "start.md", "Makefile": "student.mk"}  # in the student's tree, and here
 CONSTRAINTS = sources.COURSEWORK.parent / "constraints.txt"
-TORCH = "--extra-index-url https://download.pytorch.org/whl/cpu"  # a tenth of that for GPUs
 
 
 def assign(name, out, wheel=None, variant=()):
     """Both trees of one assignment, anew, in the conventions of a variant."""
     source = sources.read(name, variant)
     folder = sources.COURSEWORK / name
-    student, instructor = out / "student" / name, out / "instructor" / name
-    for tree in (student, instructor):
-        shutil.rmtree(tree, ignore_errors=True)
     with tempfile.TemporaryDirectory() as scratch:
         scratch = Path(scratch)
         for path in folder.iterdir():  # data that the notebook reads
@@ -45,16 +39,11 @@ def assign(name, out, wheel=None, variant=()):
         if wheel:
             source.notebook.cells[0].source += with_library(wheel, scratch)
         jupytext.write(source.notebook, scratch / f"{name}.ipynb")
-        run_otter(scratch / f"{name}.ipynb", scratch / "dist")
-        shutil.copytree(scratch / "dist" / "student", student)
-        shutil.copytree(scratch / "dist" / "autograder", instructor)
+        student, instructor = both_trees(scratch / f"{name}.ipynb", out)
     for path in ("otter_config.json", "requirements.txt"):
         (instructor / path).unlink(missing_ok=True)
     shutil.rmtree(instructor / "runproofs", ignore_errors=True)  # it is in the zip
-    for path in instructor.glob("*.zip"):  # its name has the time of day
-        path.rename(instructor / "autograder.zip")
     shutil.copy(folder / "notes.md", instructor)
-    (instructor / "key.md").write_text(key(source), encoding="utf-8")
     for path, template in BESIDE.items():
         text = Path(__file__).with_name(template).read_text()
         (student / path).write_text(text.replace("TITLE", source.title()).replace("NAME", name))
@@ -73,46 +62,21 @@ def with_library(wheel, folder):
         archive.extractall(folder, [m for m in archive.namelist() if m.startswith("runproofs/")])
     project = tomllib.loads((sources.COURSEWORK.parent / "pyproject.toml").read_text())["project"]
     extras = project["optional-dependencies"]
-    needed = json.dumps([*project["dependencies"], *extras["torch"], *extras["data"]])
+    needed = json.dumps([*project["dependencies"], *extras["data"]])
     return f"\nrequirements: {needed}\nautograder_files: [runproofs]"
 
 
-def run_otter(notebook, out):
-    """`otter assign`, which also runs all tests on the solution; SourceError if one fails."""
-    done = subprocess.run(
-        [sys.executable, "-m", "otter", "assign", notebook.name, str(out)],
-        cwd=notebook.parent,
-        capture_output=True,
-        text=True,
-    )
-    if done.returncode:
-        raise sources.SourceError(
-            f"otter assign {notebook.name} failed:\n{done.stdout}{done.stderr}"
-        )
-
-
 def requirements(wheel):
-    """What a student installs: the versions with which the answers are graded, no GPU needed."""
-    lines = CONSTRAINTS.read_text("utf-8").splitlines()
-    torch = next(line.split()[0] for line in lines if line.startswith("torch=="))
-    small = [TORCH, f'{torch}+cpu ; sys_platform == "linux"']
-    return ["-c constraints.txt", *small, f"./{wheel}[torch,data]", "otter-grader", "jupyterlab"]
+    """What a student installs: the versions with which the answers are graded, and no PyTorch."""
+    return ["-c constraints.txt", f"./{wheel}[data]", "otter-grader", "jupyterlab"]
 
 
-def key(source):
-    """The grading key: marks, and of each question what is right and what the tests look at."""
-    total = sum(question.points for question in source.questions)
-    parts = [f"# Key: {source.name.replace('_', ' ')}\n\n{total:g} marks.\n"]
-    for question in source.questions:
-        how = "by hand" if question.manual else "by tests"
-        parts.append(f"## {question.name} ({question.points:g} marks, {how})\n")
-        for cell in question.solution:
-            code = cell.cell_type == "code"
-            parts.append(f"```python\n{cell.source}\n```\n" if code else f"{cell.source}\n")
-        if question.hidden_tests:
-            parts.append("Hidden tests:\n")
-            parts += [f"```python\n{test}\n```\n" for test in question.hidden_tests]
-    return "\n".join(parts)
+def one(name, out, wheel, term):
+    """Both trees of one assignment, in the conventions of a term; a line that says so."""
+    variant = sources.pick(name, term) if term else ()
+    assign(name, out, wheel, variant)
+    conventions = ", ".join(form for _, form in variant) or "as printed"
+    return f"{name} ({conventions}): {out / 'student' / name}.zip"
 
 
 def main():
@@ -123,15 +87,10 @@ def main():
     parser.add_argument("--term", help="a name, which picks other conventions")
     options = parser.parse_args()
 
-    def one(name):
-        variant = sources.pick(name, options.term) if options.term else ()
-        assign(name, options.out, options.wheel, variant)
-        conventions = ", ".join(form for _, form in variant) or "as printed"
-        print(f"{name} ({conventions}): {options.out / 'student' / name}.zip", flush=True)
-
+    make = partial(one, out=options.out, wheel=options.wheel, term=options.term)
     try:
-        with ThreadPoolExecutor(os.cpu_count()) as pool:  # otter is a process of its own
-            list(pool.map(one, options.names))
+        for made in at_once(make, options.names):
+            print(made, flush=True)
     except sources.SourceError as error:
         parser.error(str(error))
 

@@ -1,55 +1,19 @@
-"""An assignment as its author wrote it: questions, solutions, tests, wrong answers."""
+"""The assignments as their authors wrote them: questions, variants, honest and wrong answers."""
 
-import ast
 import hashlib
 import re
-from dataclasses import dataclass, field
 from itertools import product
 from pathlib import Path
 
 import jupytext
-import yaml
+
+from armslength.otter_source import TEST_CONFIG, SourceError, mapping, parsed
 
 COURSEWORK = Path(__file__).resolve().parents[1]
-CONFIG = re.compile(r"#\s*(BEGIN|END) (QUESTION|SOLUTION|PROMPT|TESTS)", re.IGNORECASE)
-HINT = re.compile(r"^failure_message: *([^\s\"'|>].*)$", re.MULTILINE)  # in no quotes
-TEST_CONFIG = re.compile(r'"""\s*# BEGIN TEST CONFIG(.*)"""\s*# END TEST CONFIG', re.DOTALL)
-
-
-class SourceError(ValueError):
-    """What the author of an assignment must mend, in a sentence."""
-
-
-@dataclass
-class Question:
-    """One question: its settings, and the sources of its cells."""
-
-    name: str
-    points: float
-    manual: bool = False
-    all_or_nothing: bool = False
-    text: list[str] = field(default_factory=list)
-    solution: list = field(default_factory=list)  # cells, as nbformat has them
-    hidden_tests: list[str] = field(default_factory=list)
-    visible_tests: list[str] = field(default_factory=list)
-
-    def code(self):
-        """The code of its solution."""
-        return "\n".join(cell.source for cell in self.solution if cell.cell_type == "code")
-
-
-@dataclass
-class Source:
-    """A notebook, its questions in order, and the cells that belong to none."""
-
-    name: str
-    notebook: dict
-    questions: list[Question]
-    given: list  # cells
-
-    def title(self):
-        """Its title, in the second cell."""
-        return self.notebook.cells[1].source.split("\n")[0].strip("# ")
+# What the last check of a question says when it passes, unless its author wrote something else.
+PASSED = "Right as far as this test looks. The tests that give marks look further."
+PREDICTED = "This earns the mark, right or wrong. The notebook shows later what is true."
+FORM_ONLY = "The answer has the right form. Whether it is right, you learn after grading."
 
 
 def names():
@@ -63,30 +27,23 @@ def read(name, variant=()):
         if not (COURSEWORK / name / file).is_file():
             raise SourceError(f"coursework/{name}/{file} is missing: see coursework/WRITING.md.")
     written = (COURSEWORK / name / f"{name}.md").read_text(encoding="utf-8")
-    notebook = jupytext.reads(varied(name, written, variant), fmt="md:myst")
-    questions, given, block = [], [], []
-    for cell in notebook.cells:
-        mark = CONFIG.match(cell.source) if cell.cell_type == "raw" else None
-        if mark and mark[1] == "END":
-            block.pop()
-        elif mark:
-            block.append(mark[2])
-            if mark[2] == "QUESTION":
-                settings = mapping(cell.source, f"{name}.md: question {len(questions) + 1}")
-                known = ("name", "points", "manual", "all_or_nothing")
-                keys = {key: settings[key] for key in known if key in settings}
-                questions.append(Question(**keys))
-        elif not block:
-            given.append(cell)
-        elif block[-1] == "SOLUTION":
-            questions[-1].solution.append(cell)
-        elif block[-1] == "TESTS":
-            question = questions[-1]
-            hidden = is_hidden(cell, f"{name}.md: a test of {question.name}")
-            (question.hidden_tests if hidden else question.visible_tests).append(cell.source)
-        else:
-            questions[-1].text.append(cell.source)
-    return Source(name, notebook, questions, given)
+    source = parsed(name, jupytext.reads(varied(name, written, variant), fmt="md:myst"))
+    cells = {cell.source: cell for cell in source.notebook.cells}
+    for question in source.questions:
+        if question.visible_tests:
+            last = cells[question.visible_tests[-1]]
+            last.source = saying(PREDICTED if question.name == "predict" else PASSED, last.source)
+            question.visible_tests[-1] = last.source
+    return source
+
+
+def saying(message, test):
+    """A test that says this when it passes, unless it says something of its own."""
+    settings = TEST_CONFIG.match(test)
+    if not settings or "success_message" in mapping(settings[1], "a test"):
+        return test
+    begin = settings.start(1)
+    return f"{test[:begin]}\nsuccess_message: {message}{test[begin:]}"
 
 
 def switches(name):
@@ -138,52 +95,6 @@ def varied(name, text, variant):
                 part = part.replace(old, new)
             text = text[:start] + part + (text[end:] if end else "")
     return text
-
-
-def is_hidden(cell, where):
-    """Whether a cell of tests is hidden, by its first line or its settings, as otter has it."""
-    written = TEST_CONFIG.match(cell.source)
-    if not written:
-        return "hidden" in cell.source.split("\n")[0].lower()
-    settings = mapping(written[1], where)
-    hint = HINT.search(written[1])
-    if hint and not str(settings["failure_message"]).startswith(hint[1].rstrip()):
-        raise SourceError(f"{where}: {settings['failure_message']!r} is not all of it: quote it.")
-    return bool(settings.get("hidden", False))
-
-
-def worth(test):
-    """The marks of one test of a question that is not all or nothing."""
-    return mapping(TEST_CONFIG.match(test)[1], "a test").get("points", 0)
-
-
-def mapping(text, where):
-    """What a YAML mapping holds. Raises SourceError that says where there is none."""
-    try:
-        found = yaml.safe_load(text)
-    except yaml.YAMLError as error:
-        problem = f"{getattr(error, 'problem', error)}"
-        mark = getattr(error, "problem_mark", None)
-        line = text.splitlines()[min(mark.line, text.count("\n"))].strip() if mark else ""
-        raise SourceError(
-            f"{where}: {line!r} is no YAML: {problem} (what holds a colon or a # needs quotes)."
-        ) from None
-    if not isinstance(found, dict):
-        raise SourceError(f"{where}: the settings are not lines of the form `key: value`.")
-    return found
-
-
-def bound_names(source):
-    """Names that a cell binds at top level: functions, classes, variables."""
-    found = set()
-    for node in ast.parse(source).body:
-        if isinstance(node, ast.FunctionDef | ast.ClassDef):
-            found.add(node.name)
-        elif isinstance(node, ast.Assign | ast.AnnAssign | ast.For | ast.With):
-            found |= {
-                n.id for n in ast.walk(node) if isinstance(n, ast.Name) and type(n.ctx) is ast.Store
-            }
-    return found
 
 
 def honest_answers(name):

@@ -7,10 +7,10 @@ here runs no page again. A warning fails the build.
 from importlib import import_module
 
 PARTS = """
-    auto_links autodoc cells citation course dependencies dependency_graph errata execution failures
-    glossary html_fixes interactive_figure lazy_animations lazy_loading learning_paths ledger markup
-    meta_tags notebooks numbering page_info progress publishing registry_directives results search
-    statement_index
+    auto_links autodoc bundles cells citation course dependencies dependency_graph errata execution
+    failures formula_places glossary html_fixes interactive_figure lazy_animations lazy_loading
+    learning_paths ledger markup meta_tags notebooks numbering page_info progress publishing
+    registry_directives results search statement_index
 """
 
 

@@ -34,9 +34,10 @@ logger = logging.getLogger(__name__)
 
 
 def tools(env, name: str):
-    """A module of coursework.tools, which lies beside the book."""
-    if str(env.srcdir) not in sys.path:
-        sys.path.append(str(env.srcdir))
+    """A module of coursework.tools, beside the book, and of the grader what it needs."""
+    for folder in (str(env.srcdir), str(Path(env.srcdir, "coursework", "grader"))):
+        if folder not in sys.path:
+            sys.path.append(folder)
     return import_module(f"coursework.tools.{name}")
 
 

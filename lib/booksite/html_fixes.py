@@ -23,8 +23,6 @@ MENDS = (
     ),
     # Without this label, voice control finds the button by its text, "Show the code".
     (r'<summary aria-label="Toggle hidden content">', "<summary>"),
-    # A form with a name is a landmark, and of two players none could tell them apart.
-    (r'<form title="Repetition mode" aria-label="Repetition mode"', "<form"),
     # Docutils gives the entries of a list a role that ARIA has withdrawn.
     (r'role="doc-biblioentry"', 'role="listitem"'),
 )

@@ -26,7 +26,10 @@ NEEDED = 0.95
 GRACE = 60  # seconds that tests may take beyond five times what they take on the unchanged tree
 FOLDERS = ("lib/runproofs", "lib/booksite")
 NEED_MORE = {"browser", "optional"}  # than `make test` sets up
-COURSEWORK = [f"coursework/tools/{name}.py" for name in ("course", "sources")]
+COURSEWORK = [
+    f"coursework/{name}.py"
+    for name in ("grader/armslength/otter_source", "tools/course", "tools/sources")
+]
 EQUIVALENT = "lib/booktools/equivalent_mutants.txt"
 LEFT_OUT = shutil.ignore_patterns(
     ".git", ".venv", ".unfinished", ".*cache", ".hypothesis", "_build", "__pycache__", "*.egg-info"

@@ -72,7 +72,7 @@ def lock(arguments: list[str] | None = None) -> int:
         *("--python-version", "3.11.5", "--annotation-style", "line"),
         *("--custom-compile-command", "python -m booktools lock"),
         *(["--upgrade"] if options.upgrade else []),
-        *("pyproject.toml", "-o", "constraints.txt"),
+        *("pyproject.toml", "coursework/grader/pyproject.toml", "-o", "constraints.txt"),
     )
 
 

@@ -25,7 +25,7 @@ from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernel
 from PIL import Image
 from tqdm import tqdm
 
-from booksite.lazy_animations import FRAMES
+from booksite.lazy_animations import FILM
 from helpers.stored import spreads
 from runproofs.claims.pages import cells, checks_in
 from runproofs.claims.registry import register
@@ -39,7 +39,6 @@ KernelManager.transport_encryption.default_value = "auto"  # otherwise each kern
 PLACES = [ROOT / "book", ROOT / "_build/jupyter_execute/book", ROOT / "_build/html"]
 SECONDS = 300  # for a cell
 TAGS = re.compile(r"<(script|style)\b.*?</\1>|<!--.*?-->|</?[a-zA-Z][^>]*>", re.S)
-FRAME = re.compile(r'"data:image/png;base64,[^"]+"')  # of a player
 OF_TIMES = "time (ms)"  # a label of a picture that shows times, which is not compared
 BLOCKS = 32  # a picture is compared as so many by so many mean colors
 DISTANCE = 0.014  # of the colors, 0 to 1: root mean square; a curve raised by 5 % is farther
@@ -125,11 +124,10 @@ def misquoted(notebook: Path, download: Path, html: Path) -> list[str]:
     names = re.findall(r'src="([^"]*_images/[^"]+\.png)"', page)
     if [(html.parent / name).read_bytes() for name in names] != pictures:
         found.append("its HTML shows other pictures, or in another order.")
-    for player in FRAMES.finditer(in_html):
-        source = re.search(rf'dataset\.frames = "([^"]*/{player["name"]}\.js)"', page)
-        script = html.parent / source[1] if source else html
-        if FRAME.findall(script.read_text("utf-8")) != FRAME.findall(player["pictures"]):
-            found.append(f"its HTML shows other pictures in the player {player['name']}.")
+    films = [base64.b64decode(film) for film in FILM.findall(in_html)]
+    names = re.findall(r' data-film="([^"]+)"', page)
+    if [(html.parent / name).read_bytes() for name in names] != films:
+        found.append("its HTML shows other animations, or in another order.")
     if page.count('class="claim-card') != in_html.count('class="claim-card'):
         found.append("its HTML shows more cards, or fewer.")
     text, place = words(page), 0

@@ -44,7 +44,7 @@ def inside(jitter: int, jobs: int, paths: list[Path]) -> None:
     torch.set_num_threads(1)
     tasks = [(path,) for path in paths]
     for (path,), found, _ in in_children(
-        lambda path: summary(Page(path, players=True).run_all()), tasks, jobs, SECONDS
+        lambda path: summary(Page(path, animations=True).run_all()), tasks, jobs, SECONDS
     ):
         dead = {"page": str(path), "red": [(0, "the run died, or took too long")], "rows": []}
         print(json.dumps(found or dead), flush=True)

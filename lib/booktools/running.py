@@ -93,7 +93,7 @@ class Page:
     run is Done at the first red row of this claim, or the end of its card; of "", at any red row.
     """
 
-    def __init__(self, path: Path, players: bool = False):
+    def __init__(self, path: Path, animations: bool = False):
         self.path, self.cells = path, cells(path.read_text("utf-8"))
         self.rows, self.red, self.failures, self.checks = {}, [], [], []
         self.until, self.observe = None, lambda *row: None
@@ -101,7 +101,7 @@ class Page:
         self.names = {"__name__": "__main__", "_note": self.note}
         os.chdir(path.parent)
         plt.switch_backend("agg")
-        figures.animate = _first_and_last if players else lambda *arguments, **options: None
+        figures.animate = _first_and_last if animations else lambda *arguments, **options: None
         leave = block.Check.__exit__
         block.Check.__exit__ = lambda check, *ended: self._leave(leave, check, *ended)
         for method in POSITIVE:
@@ -164,7 +164,7 @@ class Page:
 
 
 def _first_and_last(fig, update, frames, **options):
-    """In place of a player: two of its frames show whether it can be drawn."""
+    """In place of an animation: two of its frames show whether it can be drawn."""
     update(0)
     update(frames - 1)
     fig.draw_without_rendering()

@@ -85,7 +85,7 @@ def run(path: Path, end: int) -> list[str]:
         found = parameters(path.read_text("utf-8"))
     except ValueError as error:
         return [str(error)]
-    page = Page(path, players=True)
+    page = Page(path, animations=True)
     code = "\n".join(f"{p.name} = {(p.lower if end == 1 else p.upper)!r}" for p in found)
     for number, cell in enumerate(page.cells):
         page.run(number, code if end and _tagged(cell) else None)

@@ -16,12 +16,21 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 from playwright.sync_api import TimeoutError as Late
+from scipy.special import expit
 
 from browser import browse
+from runproofs import linalg
 from runproofs.adversarial import margin_attacks, worst_case
-from runproofs.linear import deep, shallow
+from runproofs.linear import deep, equalize, sensing, shallow
 from runproofs.masks import all_masks
-from runproofs.networks import capacity, lazy_margin, or_networks
+from runproofs.networks import (
+    capacity,
+    lazy,
+    lazy_margin,
+    multilayer,
+    or_networks,
+    two_layer,
+)
 from runproofs.networks.two_layer import TwoLayerNetwork
 
 COUNT, TOLERANCE = 25, 1e-9
@@ -285,6 +294,204 @@ def race_expected(position):
     return [criteria, [crossing or -1 for crossing in crossings]]
 
 
+# (9) a fiber ------------------------------------------------------------------------------------
+
+
+def fiber_positions():
+    rng = np.random.default_rng(9)
+    corners = [
+        {"turn": turn, "second": second}
+        for turn, second in product((0, np.pi / 4, np.pi / 2, 2 * np.pi), (0.1, 3.0))
+    ]
+    inner = zip(rng.uniform(0, 2 * np.pi, 17), rng.uniform(0.1, 3, 17), strict=True)
+    return corners + [{"turn": turn, "second": second} for turn, second in inner]
+
+
+def fiber_expected(position):
+    """The columns of U = V after the turn; the product is that before it."""
+    c, s = np.cos(position["turn"]), np.sin(position["turn"])
+    before = np.diag(np.sqrt([3, position["second"]]))
+    U = before @ np.array([[c, -s], [s, c]])
+    least = linalg.nuclear_norm(before @ before) ** 2 / 2
+    scores = equalize.importance_scores(U, U)
+    return [U.T, scores, shallow.path_norm(U, U) ** 2, least, before @ before]
+
+
+# (10) a negative penalty ------------------------------------------------------------------------
+
+
+def negative_positions():
+    rng = np.random.default_rng(10)
+    ends = [
+        {"v": v, "x": x, "y": y, "q": q}
+        for (v, x), (y, q) in product(
+            (([1.0, 1.0], [1.0, -1.0]), ([-1.7, 1.7], [1.7, 1.7]), ([0.0, 0.0], [-1.7, 0.0])),
+            ((8, 0.5), (-2, 0.0), (12, 0.8)),
+        )
+    ]
+    inner = [
+        {"v": v, "x": x, "y": y, "q": q}
+        for v, x, y, q in zip(
+            rng.uniform(-1.7, 1.7, (16, 2)).tolist(),
+            rng.uniform(-1.7, 1.7, (16, 2)).tolist(),
+            rng.uniform(-2, 12, 16).tolist(),
+            rng.uniform(0, 0.8, 16).tolist(),
+            strict=True,
+        )
+    ]
+    return ends + inner
+
+
+def negative_expected(position):
+    """The law by the library, which pushes it through the network, node by node."""
+    v, x, y, keep = position["v"], position["x"], position["y"], 1 - position["q"]
+    network = multilayer.MultilayerNetwork([[v, v], [[1, 1]]])
+    values, chances = map(
+        np.array, zip(*multilayer.output_law(network, x, keep=keep).items(), strict=True)
+    )
+    criterion = multilayer.criterion(network, [(1, x, y)], keep=keep)
+    risk = multilayer.risk(network, [(1, x, y)])
+    mean = chances @ values
+    return [
+        [network(x), mean, chances @ (values - mean) ** 2],
+        [criterion, risk, criterion - risk, (mean - y) ** 2 - risk],
+        [chances[values > 1].sum(), values.max()],
+    ]
+
+
+# (11) what no measurement sees ------------------------------------------------------------------
+
+SEEN = np.array([[[1, 0], [0, 0]], [[0, 0.5**0.5], [0.5**0.5, 0]]])  # of length 1
+UNSEEN = np.array([[[0, 0], [0, 1]], [[0, 0.5**0.5], [-(0.5**0.5), 0]]])
+
+
+def unseen_positions():
+    rng = np.random.default_rng(11)
+    ends = [
+        {"second": second, "angle": angle, "t": t}
+        for second, angle, t in product((0, 1), (0, np.pi, np.pi / 2), (-1.5, 0))
+    ]
+    inner = zip(
+        rng.uniform(0, 1, 13), rng.uniform(0, 2 * np.pi, 13), rng.uniform(-2, 2, 13), strict=True
+    )
+    return ends + [{"second": s, "angle": angle, "t": t} for s, angle, t in inner]
+
+
+def unseen_expected(position):
+    """The price is least where the seen entry is the whole nuclear norm."""
+    way = np.array([np.cos(position["angle"]), np.sin(position["angle"])])
+    truth = np.diag([1, position["second"]])
+    X = truth + position["t"] * np.tensordot(way, UNSEEN, 1)
+    empirical, risk = (
+        sensing.objective(X, np.eye(2), A, np.tensordot(A, truth), 0)
+        for A in (SEEN, 2 * np.concatenate([SEEN, UNSEEN]))  # four, of second moment I
+    )
+    price = linalg.nuclear_norm(X) ** 2 / 2
+    least = SEEN[0, 0, 0] * truth[0, 0] / np.linalg.norm(SEEN[0], 2)
+    return [X, np.tensordot(SEEN, X), [empirical, risk, price], [least**2 / 2] * 2]
+
+
+# (12) the board ---------------------------------------------------------------------------------
+
+
+def board_positions():
+    """Few points, so that no worst point lies on a kink, where the slope is a choice."""
+    rng = np.random.default_rng(9)
+    radii, positions = ranged(rng, 0, 0.6, COUNT), []
+    while len(positions) < COUNT:
+        position = {
+            "W": rng.normal(size=(4, 2)).tolist(), "a": rng.normal(size=4).tolist(), "alpha": 0.5,
+            "X": rng.uniform(-1.2, 1.2, (2, 2)).tolist(), "Y": rng.choice([-1, 1], 2).tolist(),
+            "nu": radii[len(positions)], "eta": 1,
+        }  # fmt: skip
+        network, attack = worst_of_board(position)
+        if np.abs(attack.point @ network.W.T).min() > 1e-6:
+            positions.append(position)
+    return positions
+
+
+def worst_of_board(position):
+    network = TwoLayerNetwork(position["W"], position["a"], position["alpha"])
+    return network, worst_case.worst_case(network, position["X"], position["Y"], position["nu"])
+
+
+def board_expected(position):
+    network, attack = worst_of_board(position)
+    X, Y, nu = (position[name] for name in ("X", "Y", "nu"))
+    clean = two_layer.margin(network, X, Y)
+    pull = two_layer.weight_gradient(network, attack.point, Y)
+    step = position["eta"] * (expit(-attack.margin)[:, None, None] * pull).mean(0)
+    errors = [worst_case.robust_error(network, X, Y, radius) for radius in (0, nu)]
+    losses = [two_layer.loss(z).mean() for z in (clean, attack.margin)]
+    return [clean, attack.margin, errors, losses, network.W + step]
+
+
+# (13) PGD from any start -------------------------------------------------------------------------
+
+
+def pgd_positions():
+    rng = np.random.default_rng(10)
+    leaks, steps = ranged(rng, 0.05, 1, COUNT), ranged(rng, 0.02, 0.6, COUNT, log=True)
+    starts = [[0.0, 0.0], [1.0, 0.0], *(0.7 * rng.uniform(-1, 1, (COUNT - 2, 2))).tolist()]
+    positions = []
+    for k, (alpha, eta, away) in enumerate(zip(leaks, steps, starts, strict=True)):
+        drawn = TwoLayerNetwork(rng.normal(size=(4, 2)), rng.normal(size=4), alpha)
+        network, x = (
+            (two_layer.trap(alpha, 0.4), [0.15, 2.0]) if k % 5 == 0 else (drawn, [0.4, -0.3])
+        )
+        weights = {"W": network.W.tolist(), "a": network.a.tolist(), "alpha": alpha}
+        positions.append(weights | {"x": x, "start": np.add(x, away).tolist(), "eta": eta})
+    return positions
+
+
+def pgd_expected(position):
+    """The library's path begins at the center; from elsewhere, step by step."""
+    network = TwoLayerNetwork(position["W"], position["a"], position["alpha"])
+    x, path = position["x"], [np.array(position["start"])]
+    while len(path) < 60:
+        gradient = two_layer.input_gradient(network, path[-1], 1)
+        path.append(margin_attacks.project(path[-1] - position["eta"] * gradient, x, 1.0))
+    if position["start"] == x:
+        of_library = margin_attacks.pgd_path(
+            network, x, 1, 1.0, step_size=position["eta"], visits=60, loss="margin"
+        )
+        assert np.allclose(path, of_library.point, atol=1e-12)
+    exact = worst_case.worst_case(network, x, 1, 1.0).margin
+    return [path, network(path), exact, worst_case.level(network, x, 1, 1.0)]
+
+
+# (14) dropout on XOR ------------------------------------------------------------------------------
+
+
+def xor_positions():
+    rng = np.random.default_rng(11)
+    rates, widths = ranged(rng, 0.1, 1, COUNT), rng.integers(1, 30, COUNT).tolist()
+    return [
+        {
+            "W": rng.normal(size=(m, 2)).tolist(),
+            "a": rng.choice([-1, 1], m).tolist(),
+            "lessons": [
+                {"point": int(point), "mask": (rng.random(m) < q).astype(int).tolist()}
+                for point in rng.integers(4, size=40)
+            ],
+            "q": q,
+        }
+        for q, m in zip(rates, widths, strict=True)
+    ]
+
+
+def xor_expected(position):
+    X, Y = lazy.xor()
+    top = np.array(position["a"]) / len(position["a"]) ** 0.5
+    network, thinned, whole = TwoLayerNetwork(position["W"], top, 0), [], []
+    for lesson in position["lessons"]:
+        x, y, mask = X[lesson["point"]], Y[lesson["point"]], lesson["mask"]
+        thinned.append(two_layer.margin(network[mask], x, y))
+        whole.append(Y * TwoLayerNetwork(position["q"] * network.W, top, 0)(X))
+        network = lazy.update(network, x, y, mask, step_size=np.log(2))
+    return [thinned, whole, network.W]
+
+
 PICTURES = {
     "masks": Picture(
         "book/index.html",
@@ -344,12 +551,62 @@ PICTURES = {
             "candidates.push(x.map((c, i) => c - 0.9 * eps",
         ),
     ),
+    "board": Picture(
+        "book/ch6_adversarial/index.html",
+        board_positions,
+        "({ clean, robust, next }) => [clean.margins, robust.margins,"
+        " [clean.error, robust.error], [clean.loss, robust.loss], next]",
+        board_expected,
+        ("1 + Math.exp(robust.margins", "1 + Math.exp(clean.margins"),
+    ),
+    "pgd": Picture(
+        "book/ch6_adversarial/pgd_finds_attacks.html",
+        pgd_positions,
+        "({ path, margins, worst, level, network }) =>"
+        " [path, margins, network.answer(worst), level]",
+        pgd_expected,
+        ("Math.hypot((p - r) / 2, q)", "Math.hypot((p - r) / 2, 2 * q)"),
+    ),
+    "xor": Picture(
+        "book/ch5_convergence/index.html",
+        xor_positions,
+        "({ steps, end }) =>"
+        " [steps.map((step) => step.margin), steps.map((step) => step.margins), end]",
+        xor_expected,
+        ("h > 0 && mask[r] === 1", "h > 0"),
+    ),
     "race": Picture(
         "book/companions/surprises/detector.html",
         race_positions,
         "({ criteria, wins }) => [criteria, wins.map((n) => n ?? -1)]",
         race_expected,
         ("(1 - e) ** 2 / ((1 + e)", "(1 - e) ** 2 / ((1 - e)"),
+    ),
+    "fiber": Picture(
+        "book/ch2_shallow_linear/index.html",
+        fiber_positions,
+        "({ units, products, squared, least, product }) =>"
+        " [units, products, squared, least, product]",
+        fiber_expected,
+        ("+ norms ** 2", "+ norms"),
+    ),
+    "negative": Picture(
+        "book/companions/surprises/negative_penalty.html",
+        negative_positions,
+        """({ law, clean, mean, variance, criterion, risk, penalty, shift }) => [
+          [clean, mean, variance], [criterion, risk, penalty, shift],
+          [law.reduce((total, [value, chance]) => total + (value > 1 ? chance : 0), 0),
+            Math.max(...law.filter(([, chance]) => chance).map(([value]) => value))]]""",
+        negative_expected,
+        ("/ p ** 2 };", "/ p };"),
+    ),
+    "unseen": Picture(
+        "book/ch4_generalization/index.html",
+        unseen_positions,
+        "({ X, answers, empirical, risk, price, cost, best, least }) =>"
+        " [X, answers, [empirical, risk, cost], [least, price(best)]]",
+        unseen_expected,
+        ("2 * Math.abs", "Math.abs"),
     ),
 }
 names = pytest.mark.parametrize("name", PICTURES)
@@ -384,14 +641,15 @@ def test_the_script_computes_what_the_library_computes(context, home, name):
 @names
 def test_a_broken_formula_is_seen(context, home, name):
     right, wrong = PICTURES[name].broken
-    text = (Path(__file__).parents[2] / f"book/_static/hand/{name}.js").read_text("utf-8")
-    assert right in text
+    scripts = Path(__file__).parents[2] / "book/_static/hand"
+    texts = {script: (scripts / f"{script}.js").read_text("utf-8") for script in (name, "hand")}
+    script = next(script for script, text in texts.items() if right in text)
 
     def served(route):
-        route.fulfill(body=text.replace(right, wrong), content_type="text/javascript")
+        route.fulfill(body=texts[script].replace(right, wrong), content_type="text/javascript")
 
     page = context.new_page()
-    page.route(re.compile(rf"hand/{name}\.js"), served)
+    page.route(re.compile(rf"hand/{script}\.js"), served)
     page.goto(home + PICTURES[name].page)
     assert distance(page, name) > 1e-3
     page.close()

@@ -6,7 +6,7 @@ import pytest
 
 from browser import browse
 
-WIDE = "book/ch2_shallow_linear/two_layer.html"  # wide displays, solutions, pictures, a player
+WIDE = "book/ch2_shallow_linear/two_layer.html"  # wide displays, solutions, pictures, an animation
 CODE = "book/ch2_shallow_linear/index.html"  # open cells
 CUT = """() => [...document.querySelectorAll("div.math mjx-container")]
     .filter((formula) => formula.checkVisibility())
@@ -95,11 +95,6 @@ def test_a_picture_opens_large_and_esc_closes_it(page, key):
     page.keyboard.press("Escape")
     assert page.locator("dialog.picture[open]").count() == 0
     assert picture.evaluate("(image) => image === document.activeElement") or key == "click"
-
-
-def test_players_do_not_open(page):
-    assert page.locator(".animation img").count() > 0
-    assert page.locator(".animation img[role='button']").count() == 0
 
 
 def test_pictures_are_not_veiled_in_the_dark(page):

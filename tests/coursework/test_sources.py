@@ -4,8 +4,11 @@ import textwrap
 
 import pytest
 import yaml
-from coursework.tools import assign, course, sources
+from coursework.tools import course, sources
 from nbformat import v4
+
+from armslength.assign import key
+from armslength.otter_source import SourceError, bound_names, is_hidden, mapping
 
 CELLS = """
     ---
@@ -159,7 +162,7 @@ def test_a_variant_changes_text_answers_and_tests(folder):
     assert more.given[1].source.endswith("Lines before.")
     forms["more"] = {"say": {"x": "y"}}
     (folder / "variants.yml").write_text(yaml.safe_dump({"sign": forms}), "utf-8")
-    with pytest.raises(sources.SourceError, match="sign: say: no 'x' there"):
+    with pytest.raises(SourceError, match="sign: say: no 'x' there"):
         sources.read("sums", (("sign", "more"),))
 
 
@@ -184,19 +187,19 @@ def test_what_is_only_in_the_list_of_the_course_is_named_in_order(folder):
 @pytest.mark.parametrize("file", ["sums.md", "honest.yml", "wrong.yml", "notes.md"])
 def test_a_file_that_is_missing_is_named(folder, file):
     (folder / file).unlink()
-    with pytest.raises(sources.SourceError, match=f"coursework/sums/{file} is missing"):
+    with pytest.raises(SourceError, match=f"coursework/sums/{file} is missing"):
         sources.read("sums")
 
 
 def test_settings_that_cannot_be_read_say_where(folder):
     change(folder / "sums.md", "points: 2\n", "points: 2: 3\n")
-    with pytest.raises(sources.SourceError, match="question 2: 'points: 2: 3' is no YAML"):
+    with pytest.raises(SourceError, match="question 2: 'points: 2: 3' is no YAML"):
         sources.read("sums")
     change(folder / "sums.md", "points: 2: 3", "points")
-    with pytest.raises(sources.SourceError, match="question 2"):
+    with pytest.raises(SourceError, match="question 2"):
         sources.read("sums")
-    with pytest.raises(sources.SourceError, match="there: the settings are not lines"):
-        sources.mapping("a word", "there")
+    with pytest.raises(SourceError, match="there: the settings are not lines"):
+        mapping("a word", "there")
 
 
 @pytest.mark.parametrize(
@@ -211,19 +214,19 @@ def test_settings_that_cannot_be_read_say_where(folder):
     ],
 )  # fmt: skip
 def test_a_test_says_whether_it_is_hidden(test, hidden):
-    assert sources.is_hidden(v4.new_code_cell(test), "there") == hidden
+    assert is_hidden(v4.new_code_cell(test), "there") == hidden
 
 
 def test_a_hint_that_yaml_cuts_is_an_error():
     test = '""" # BEGIN TEST CONFIG\nfailure_message: It # is less\n""" # END TEST CONFIG'
-    with pytest.raises(sources.SourceError, match="there: 'It' is not all of it"):
-        sources.is_hidden(v4.new_code_cell(test), "there")
+    with pytest.raises(SourceError, match="there: 'It' is not all of it"):
+        is_hidden(v4.new_code_cell(test), "there")
 
 
 def test_names_are_bound_at_the_top():
     code = "import a\ndef f():\n    b = 1\nclass C: pass\nx, (y, *z) = w[i] = f(v)\nn: int = 1\n"
     code += "for k in K:\n    s = k\nwith open(p) as q:\n    pass\nm.n = 1\n"
-    assert sources.bound_names(code) == {"f", "C", "x", "y", "z", "n", "k", "s", "q"}
+    assert bound_names(code) == {"f", "C", "x", "y", "z", "n", "k", "s", "q"}
 
 
 def test_honest_answers_are_code_by_question():
@@ -236,17 +239,15 @@ def test_wrong_answers_are_the_solution_with_something_else(folder):
         ("add", "nothing", WRONG["add"]["nothing"]),
     ]
     change(folder / "wrong.yml", "x + y", "x")
-    with pytest.raises(
-        sources.SourceError, match=r"'x' must stand in the solution once, .* 2 times"
-    ):
+    with pytest.raises(SourceError, match=r"'x' must stand in the solution once, .* 2 times"):
         list(sources.wrong_answers("sums"))
     change(folder / "wrong.yml", "add:\n", "subtract:\n")
-    with pytest.raises(sources.SourceError, match="there is no question subtract"):
+    with pytest.raises(SourceError, match="there is no question subtract"):
         list(sources.wrong_answers("sums"))
 
 
 def test_the_key_has_marks_answers_and_hidden_tests():
-    assert assign.key(sources.read("sums")) == textwrap.dedent("""\
+    assert key(sources.read("sums")) == textwrap.dedent("""\
         # Key: sums
 
         3.5 marks.

@@ -11,7 +11,10 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).resolve().parents[2]
-PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+PROJECT, GRADER = (
+    tomllib.loads((ROOT / folder / "pyproject.toml").read_text("utf-8"))["project"]
+    for folder in ("", "coursework/grader")
+)
 PYTHONS = ("3.11.5", "3.12.0", "3.13.0", "3.14.0")
 MACHINES = {  # sys_platform, platform_machine, platform_system, os_name
     "Linux": ("linux", "x86_64", "Linux", "posix"),
@@ -24,6 +27,7 @@ MACHINES = {  # sys_platform, platform_machine, platform_system, os_name
 PINS = re.findall(r"^[a-z].*?(?=\s*(?:#|$))", (ROOT / "constraints.txt").read_text("utf-8"), re.M)
 ASKED = [
     *PROJECT["dependencies"],
+    *GRADER["dependencies"],
     *(line for extra in PROJECT["optional-dependencies"].values() for line in extra),
 ]
 

@@ -1,4 +1,4 @@
-// What the pictures draw with that answer to the hand (lib/booksite/interactive_figure.py). A picture calls
+// What the pictures that answer to the hand share (lib/booksite/interactive_figure.py). A picture calls
 // hand.picture(name, { compute, show }): `compute` is its mathematics, a pure function, which
 // tests/browser/test_hand.py compares with the library; `show(stage)` puts it on the page.
 globalThis.hand = (() => {
@@ -50,6 +50,23 @@ globalThis.hand = (() => {
       this.line(x1, y1, x2, y2, look);
       if (Math.hypot(x2 - x1, y2 - y1) > 1) this.path([barb(0.45), [x2, y2], barb(-0.45)], look);
     }
+    // What marks mean: entries [words, draw], draw(x, y) puts the mark. Returns the height below.
+    legend(left, y, right, entries) {
+      let x = left;
+      for (const [words, draw] of entries) {
+        const length = 30 + 6.7 * words.length;
+        if (x + length > right) [x, y] = [left, y + 22];
+        draw(x + 6, y - 4);
+        this.text(x + 20, y, words);
+        x += length;
+      }
+      return y + 10;
+    }
+    // What lies between two angles, far beyond the axes.
+    wedge({ X, Y }, { from, to }, look) {
+      const rim = Array.from({ length: 17 }, (_, k) => from + (to - from) * k / 16);
+      this.path([[X(0), Y(0)], ...rim.map((angle) => [X(9 * Math.cos(angle)), Y(9 * Math.sin(angle))])], look, true);
+    }
     // Where f crosses each level, by the cells of a grid over a square of two axes.
     contours(f, { X, Y }, [from, to], levels, look, cells = 64) {
       const at = (k) => from + (to - from) * k / cells;
@@ -89,6 +106,69 @@ globalThis.hand = (() => {
     }
   }
 
+  // Numbers from 0 to 1 that a seed decides: the same coins until the reader asks for others.
+  const coins = (seed) => () => {
+    seed = (seed + 0x6d2b79f5) | 0;
+    let t = Math.imul(seed ^ (seed >>> 15), 1 | seed);
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
+    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
+  };
+
+  // The network x -> sum_j a_j sigma(w_j x) in the plane, sigma(p) = max(alpha p, p): W has m rows.
+  const leaky = ({ W, a, alpha }) => {
+    const TURN = 2 * Math.PI;
+    const dot = (p, q) => p[0] * q[0] + p[1] * q[1];
+    const at = (angle) => [Math.cos(angle), Math.sin(angle)];
+    const answer = (u) => W.reduce((total, w, j) => {
+      const h = dot(w, u);
+      return total + a[j] * Math.max(h, alpha * h);
+    }, 0);
+    const slopes = (u) => W.map((w, j) => a[j] * (dot(w, u) > 0 ? 1 : alpha));
+    const gradient = (u) => slopes(u).reduce(([g, h], pull, j) => [g + pull * W[j][0], h + pull * W[j][1]], [0, 0]);
+
+    // between the lines of the units the network is linear
+    const rays = W.flatMap(([p, q]) => [Math.atan2(p, -q), Math.atan2(-p, q)]).sort((s, t) => s - t);
+    const sectors = rays.map((from, k) => {
+      const to = k + 1 < rays.length ? rays[k + 1] : rays[0] + TURN;
+      return { from, to, g: gradient(at((from + to) / 2)) };
+    });
+    // the directions in which the answer changes, and the wedges between them
+    const borders = sectors.flatMap(({ from, to, g }) => [1, -1]
+      .map((side) => from + ((Math.atan2(side * g[0], -side * g[1]) - from) % TURN + TURN) % TURN)
+      .filter((angle) => angle < to)).sort((s, t) => s - t);
+    const wedges = (borders.length ? borders : [0]).map((from, k) => {
+      const to = k + 1 < borders.length ? borders[k + 1] : from + TURN - (k ? from - borders[0] : 0);
+      return { from, to, answer: answer(at((from + to) / 2)) };
+    });
+
+    // The point of the disc with the least margin y answer(u), as worst_case of the library.
+    const worst = (x, y, eps) => {
+      const candidates = [x];
+      if (Math.hypot(...x) <= eps) candidates.push([0, 0]);
+      for (const angle of rays) {
+        const way = at(angle), along = dot(x, way), rest = eps ** 2 - (dot(x, x) - along ** 2);
+        if (rest >= 0) candidates.push(way.map((d) => d * (along + Math.sqrt(rest))));
+      }
+      for (const { g } of sectors) {
+        const length = Math.hypot(...g);
+        if (length) candidates.push(x.map((c, i) => c - eps * y * g[i] / length));
+      }
+      return candidates.reduce((best, u) => (y * answer(u) < y * answer(best) ? u : best));
+    };
+    // PGD on the margin from a start in the disc about x, `visits` points, as pgd_path of the library.
+    const descend = (x, y, eps, eta, visits, start = x) => {
+      const path = [start];
+      while (path.length < visits) {
+        const u = path.at(-1), g = gradient(u);
+        const next = u.map((c, i) => c - eta * y * g[i] - x[i]);
+        const length = Math.hypot(...next);
+        path.push(next.map((c, i) => x[i] + c * (length > eps ? eps / length : 1)));
+      }
+      return path;
+    };
+    return { answer, slopes, borders, wedges, worst, descend };
+  };
+
   const make = (parent, tag, attributes = {}, space = "http://www.w3.org/1999/xhtml") => {
     const element = document.createElementNS(space, tag);
     for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
@@ -98,7 +178,8 @@ globalThis.hand = (() => {
   const svg = (parent, tag, attributes) => make(parent, tag, attributes, "http://www.w3.org/2000/svg");
 
   // The place of a picture: what is drawn, what can be dragged over it, sliders, and words.
-  // A picture sets draw(pen, width), which returns the height, and says(), the values in words.
+  // A picture sets draw(pen, width), which returns the height, and says(), the values in words,
+  // which are spoken when it does not play.
   class Stage {
     constructor(root, title) {
       this.root = root;
@@ -199,7 +280,7 @@ globalThis.hand = (() => {
       this.svg.setAttribute("width", width);
       this.svg.setAttribute("height", height);
       for (const refresh of this.refreshes) refresh();
-      const words = this.says();
+      const words = this.playing ? "Training …" : this.says();
       if (this.output.textContent !== words) this.output.textContent = words;
     }
 
@@ -209,12 +290,13 @@ globalThis.hand = (() => {
       const next = (k) => {
         if (turn !== this.turn) return;
         step(k);
+        this.playing = k < count;
         this.paint();
         if (k < count) requestAnimationFrame(() => next(k + 1));
       };
       next(this.calm.matches ? count : 1);
     }
-    stop() { this.turn = {}; }
+    stop() { this.turn = {}; this.playing = false; }
   }
 
   // In the place of the picture of the cell before; that one is left for paper.
@@ -253,7 +335,7 @@ globalThis.hand = (() => {
   document.addEventListener("DOMContentLoaded", () => document.querySelectorAll(".hand").forEach(place));
 
   return {
-    pictures, read, fixed, clamp, scale,
+    pictures, read, fixed, clamp, scale, coins, leaky,
     picture(name, how) { pictures[name] = how; },
   };
 })();

@@ -1,6 +1,6 @@
 // The landscape of Theorem 7 with two weights: training with dropout from anywhere ends equalized.
 (() => {
-  const { fixed, clamp } = hand;
+  const { fixed, clamp, coins } = hand;
   const REACH = 1.4, RATE = [0, 2], STEPS = 1600, SIZE = 0.01, FRAMES = 100;
 
   // M = 1, U = (u1, u2): the objective, its gradient, and where it vanishes (all up to signs).
@@ -30,13 +30,6 @@
     };
   };
 
-  // Numbers from 0 to 1 that a seed decides: the same coins until the reader asks for others.
-  const coins = (seed) => () => {
-    seed = (seed + 0x6d2b79f5) | 0;
-    let t = Math.imul(seed ^ (seed >>> 15), 1 | seed);
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
-    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
-  };
   const train = ({ start, lam, seed }) => {
     const coin = coins(seed), path = [start];
     const size = (k) => 0.25 * SIZE * (1 + 3 * (1 + Math.cos(Math.PI * k / STEPS)) / 2);
@@ -99,7 +92,6 @@
     stage.button("Train", () => stage.play(FRAMES, (k) => { now.frame = k; }));
     stage.button("Other coins", () => { now.seed += 1; stage.play(FRAMES, (k) => { now.frame = k; }); });
     stage.says = () => {
-      if (now.frame < FRAMES) return "Training …";
       const end = path.at(-1).map(Math.abs), [p, q] = end.map((c) => fixed(c * c));
       const where = Math.min(...end) < 0.02 ? (Math.max(...end) < 0.02 ? "it stays at the top" : "one unit is dead, and stays so: a saddle")
         : now.lam === 0 ? "without dropout every split is as good, and it stays what it was" : Math.abs(end[0] - end[1]) < 0.12 ? "equalized" : "on its way";

@@ -1,53 +1,15 @@
 // Theorem 6.B: a leaky-ReLU network in the plane, its exact worst case in a disc, and PGD's way.
 (() => {
   const { read, fixed, clamp } = hand;
-  const TURN = 2 * Math.PI, STEPS = 25;
-  const dot = (p, q) => p[0] * q[0] + p[1] * q[1];
+  const STEPS = 25;
   const at = (angle) => [Math.cos(angle), Math.sin(angle)];
 
-  // W: m rows in the plane; a: m; alpha: slope of the negative side; x: a point; y: its label;
-  // eps: the radius; eta: PGD's step on minus the margin. As worst_case and pgd_path of the library.
+  // W, a, alpha: a network; x: a point; y: its label; eps: the radius; eta: PGD's step on minus the
+  // margin. As worst_case and pgd_path of the library.
   const compute = ({ W, a, alpha, x, y, eps, eta }) => {
-    const answer = (u) => W.reduce((total, w, j) => {
-      const h = dot(w, u);
-      return total + a[j] * Math.max(h, alpha * h);
-    }, 0);
-    const gradient = (u) => W.reduce(([g, h], w, j) => {
-      const pull = a[j] * (dot(w, u) > 0 ? 1 : alpha);
-      return [g + pull * w[0], h + pull * w[1]];
-    }, [0, 0]);
-    const margin = (u) => y * answer(u);
-
-    // between the lines of the units the network is linear
-    const rays = W.flatMap(([p, q]) => [Math.atan2(p, -q), Math.atan2(-p, q)]).sort((s, t) => s - t);
-    const sectors = rays.map((from, k) => {
-      const to = k + 1 < rays.length ? rays[k + 1] : rays[0] + TURN;
-      return { from, to, g: gradient(at((from + to) / 2)) };
-    });
-    const borders = sectors.flatMap(({ from, to, g }) => [1, -1]
-      .map((side) => from + ((Math.atan2(side * g[0], -side * g[1]) - from) % TURN + TURN) % TURN)
-      .filter((angle) => angle < to));
-
-    const candidates = [x];
-    if (Math.hypot(...x) <= eps) candidates.push([0, 0]);
-    for (const angle of rays) {
-      const way = at(angle), along = dot(x, way), rest = eps ** 2 - (dot(x, x) - along ** 2);
-      if (rest >= 0) candidates.push(way.map((d) => d * (along + Math.sqrt(rest))));
-    }
-    for (const { g } of sectors) {
-      const length = Math.hypot(...g);
-      if (length) candidates.push(x.map((c, i) => c - eps * y * g[i] / length));
-    }
-    const worst = candidates.reduce((best, u) => (margin(u) < margin(best) ? u : best));
-
-    const path = [x];
-    while (path.length < STEPS) {
-      const u = path.at(-1), g = gradient(u);
-      const next = u.map((c, i) => c - eta * y * g[i] - x[i]);
-      const length = Math.hypot(...next);
-      path.push(next.map((c, i) => x[i] + c * (length > eps ? eps / length : 1)));
-    }
-    return { answer: answer(x), worst, least: margin(worst), path, margins: path.map(margin), borders };
+    const network = hand.leaky({ W, a, alpha }), margin = (u) => y * network.answer(u);
+    const worst = network.worst(x, y, eps), path = network.descend(x, y, eps, eta, STEPS);
+    return { answer: network.answer(x), worst, least: margin(worst), path, margins: path.map(margin), borders: network.borders };
   };
 
   const show = (stage) => {

@@ -21,7 +21,7 @@ from types import FunctionType, SimpleNamespace
 import nbformat
 import numpy as np
 
-from coursework.tools import student_side
+from armslength import student_side
 
 DIGITS = 2**14  # of a fraction, in base 16: the time to reduce it grows with their square
 MOST_CELLS = 2000  # of a notebook

@@ -1,8 +1,8 @@
 """Where a submission runs: in a sandbox of its own, made by bubblewrap, which needs no privilege.
 
 A sandbox has processes, a network, users and files of its own. Of this machine's files it has the
-system's programs, Python and the library, all of them read-only; beside them an empty folder in
-memory. Everything in it dies with it, and it dies with the process that made it.
+system's programs, Python and the course's own packages, all of them read-only; beside them an
+empty folder in memory. Everything in it dies with it, and it dies with the process that made it.
 """
 
 import contextlib
@@ -15,9 +15,10 @@ import subprocess
 import sys
 import tempfile
 from importlib.util import find_spec
+from itertools import chain
 from pathlib import Path
 
-from coursework.tools import student_side
+from armslength import student_side
 
 KEPT = ("PATH", "LANG", "LD_LIBRARY_PATH", "HOME", "MPLCONFIGDIR")  # of what is set
 ALWAYS = "import ipykernel.inprocess.ipkernel, matplotlib.pyplot, numpy\n"  # what all import
@@ -30,25 +31,32 @@ START = 5  # seconds for a process that has all imports to start
 PATIENCE = 120  # seconds for Python to start and to import; nothing of a submission runs in them
 
 
-def readable():
-    """The folders that a sandbox sees, beside the system's."""
-    return [Path(sys.prefix), Path(sys.base_prefix), Path(find_spec("runproofs").origin).parent]
+def readable(library=()):
+    """What a sandbox sees beside the system's folders: Python's, and the packages of a library.
+
+    Raises ValueError for a package that is not there.
+    """
+    specs = {name: find_spec(name) for name in library}
+    if missing := [name for name, spec in specs.items() if spec is None]:
+        raise ValueError(f"There is no package {', '.join(missing)}.")
+    places = [spec.submodule_search_locations or [spec.origin] for spec in specs.values()]
+    return [*map(Path, (sys.prefix, sys.base_prefix, *chain(*places)))]
 
 
-def exposed(paths):
+def exposed(paths, library=()):
     """Those of `paths` that a submission could read, since they lie where a sandbox must look."""
-    seen = [folder.resolve() for folder in (*map(Path, SYSTEM), *readable())]
+    seen = [folder.resolve() for folder in (*map(Path, SYSTEM), *readable(library))]
     return [path for path in paths if any(path.resolve().is_relative_to(f) for f in seen)]
 
 
-def confined(program):
-    """The command that runs `program`, a list, in a sandbox."""
-    bound = [("--ro-bind-try", path) for path in (*SYSTEM, *map(str, readable()))]
+def confined(program, library=()):
+    """The command that runs `program`, a list, in a sandbox that sees the packages `library`."""
+    bound = [("--ro-bind-try", path) for path in (*SYSTEM, *map(str, readable(library)))]
     bound += [("--dev-bind", path) for path in DEVICES]
     return [
         *("bwrap", "--unshare-all", "--unshare-user", "--disable-userns", "--die-with-parent"),
         *("--uid", "65534", "--gid", "65534", "--cap-drop", "ALL"),
-        *("--size", str(ROOM), "--tmpfs", FOLDER),  # first, since the library may lie below it
+        *("--size", str(ROOM), "--tmpfs", FOLDER),  # first, since a package may lie below it
         *(word for how, path in bound for word in (how, path, path)),
         *("--symlink", FOLDER, "/dev/shm", "--chdir", FOLDER, "--remount-ro", "/"),
         *program,
@@ -70,8 +78,8 @@ class Sandbox:
     It is confined if this machine can (see `trouble`). It starts in the background.
     """
 
-    def __init__(self, imports=""):
-        self.imports = ALWAYS + imports
+    def __init__(self, imports="", library=()):
+        self.imports, self.library = ALWAYS + imports, library
         self.open()
 
     def __enter__(self):
@@ -90,7 +98,7 @@ class Sandbox:
         environment |= {"OMP_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1"}
         with theirs:
             self.process = subprocess.Popen(
-                program if self.folder else confined(program),
+                program if self.folder else confined(program, self.library),
                 cwd=self.folder,
                 # It could reach the terminal by these, and write there.
                 **dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.DEVNULL),

@@ -1,8 +1,8 @@
 """The marks of a submission: the tests run here, on what the submission answers elsewhere.
 
 Otter runs a submission and its tests in one process, where the submission can replace what the
-tests use. Here the tests, which are otter's, run in this process, on a clean numpy and a clean
-library, and what they ask of the submission is asked of another process (submission.py), in a
+tests use. Here the tests, which are otter's, run in this process, on clean packages, and what they
+ask of the submission is asked of another process (submission.py), in a
 sandbox of its own (sandbox.py).
 """
 
@@ -15,19 +15,17 @@ import resource
 import signal
 import sys
 from dataclasses import asdict, dataclass, field
-from pathlib import Path
 from types import ModuleType
 
 import matplotlib
 from IPython.core.inputtransformer2 import TransformerManager
 from otter.test_files.ok_test import OKTestFile
 
-from coursework.tools import sources
-from coursework.tools.sandbox import PATIENCE, Sandbox
-from coursework.tools.student_side import pretend_otter
-from coursework.tools.submission import UNREADABLE, Submission, Unanswered, code_cells
+from armslength import otter_source
+from armslength.sandbox import PATIENCE, Sandbox
+from armslength.student_side import pretend_otter
+from armslength.submission import UNREADABLE, Submission, Unanswered, code_cells
 
-INSTRUCTOR = Path("_build/coursework/instructor")
 MOST_REMARKS = 20  # a field of a table has its limits
 
 
@@ -42,6 +40,7 @@ class Mark:
     question: str
     score: float
     possible: float
+    failed: list[int]  # its tests, by number
     hints: list[str] = field(default_factory=list)
 
 
@@ -63,11 +62,15 @@ class Result:
 
 
 class Grader:
-    """The tests of one assignment, and what they need: its solution, executed here once."""
+    """The tests of one assignment, and what they need: its solution, executed here once.
 
-    def __init__(self, name, instructor=INSTRUCTOR):
-        self.source = sources.read(name)
-        self.solution = (Path(instructor) / name / f"{name}.ipynb").read_bytes()
+    `folder` is its instructor's tree, and `library` names packages of the course.
+    """
+
+    def __init__(self, folder, library=()):
+        self.source = otter_source.read(folder)
+        self.solution = (folder / f"{folder.name}.ipynb").read_bytes()
+        self.library = library
         notebook = json.loads(self.solution)
         tests = notebook["metadata"]["otter"]["tests"]
         self.tests = {
@@ -75,15 +78,19 @@ class Grader:
             for q in self.source.questions
             if q.name in tests
         }
-        self.answers = {q.name: sources.bound_names(q.code()) for q in self.source.questions}
+        self.answers = {q.name: otter_source.bound_names(q.code()) for q in self.source.questions}
         self.clean = run_notebook(notebook)
         self.imports = imports(notebook)
-        self.library = {
+        self.modules = {
             name
             for name, value in self.clean.items()
-            if isinstance(value, ModuleType) and value.__name__.startswith("runproofs.")
+            if isinstance(value, ModuleType) and self.is_of_library(value.__name__)
         }
         self.used = self.library_names(python(notebook))
+
+    def is_of_library(self, module):
+        """Whether a module, of this name, is one of the course's packages."""
+        return module.split(".")[0] in self.library
 
     def library_names(self, sources):
         """What some code takes from the library, such as "shallow.objective"."""
@@ -91,18 +98,17 @@ class Grader:
         for source in sources:
             with contextlib.suppress(*UNREADABLE):
                 for node in ast.walk(ast.parse(TransformerManager().transform_cell(source))):
-                    if isinstance(node, ast.ImportFrom) and "runproofs." in f"{node.module}.":
+                    if isinstance(node, ast.ImportFrom) and self.is_of_library(f"{node.module}"):
                         module = node.module.split(".")[-1]
                         found |= {f"{module}.{alias.name}" for alias in node.names}
                     elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
-                        known = {node.value.id} & self.library
+                        known = {node.value.id} & self.modules
                         found |= {f"{module}.{node.attr}" for module in known}
         return found
 
     def failed(self, remark):
         """The result of a submission that gives nothing to grade."""
-        marks = [Mark(name, 0, test.possible, [remark]) for name, test in self.tests.items()]
-        return Result(marks, [remark])
+        return Result([lost(test, [remark]) for test in self.tests.values()], [remark])
 
     def grade(self, content, limits, sandbox=None):
         """The result of one submission, from its bytes. In a process of its own: see `Grading`.
@@ -113,7 +119,7 @@ class Grader:
             cells = code_cells(content)
         except Unanswered as error:
             return self.failed(str(error))
-        own = contextlib.nullcontext(sandbox) if sandbox else Sandbox(self.imports)
+        own = contextlib.nullcontext(sandbox) if sandbox else Sandbox(self.imports, self.library)
         with own as box, Submission(cells, limits, box) as submission:
             marks = [self.mark(test, submission) for test in self.tests.values()]
             remarks = [
@@ -149,12 +155,14 @@ class Grader:
             except Unanswered as error:
                 missing.append(f"{name}: {error}.")
         if missing:
-            return Mark(test.name, 0, test.possible, missing)
+            return lost(test, missing)
         test.run(environment)
         if submission.failure:
             raise submission.failure
         told = [*hints(test), *submission.complaints] if test.score < test.possible else []
-        return Mark(test.name, round(test.score, 6), test.possible, list(dict.fromkeys(told)))
+        failed = [k for k, result in enumerate(test.test_case_results) if not result.passed]
+        score, told = round(test.score, 6), list(dict.fromkeys(told))
+        return Mark(test.name, score, test.possible, failed, told)
 
 
 class Grading:
@@ -228,6 +236,11 @@ def imports(notebook):
 def plain(doctest):
     """The code of a doctest, without its prompts."""
     return "\n".join(line[4:] for line in doctest.splitlines() if line[:3] in (">>>", "..."))
+
+
+def lost(test, told):
+    """The mark of a question of which there is nothing to test."""
+    return Mark(test.name, 0, test.possible, list(range(len(test.test_cases))), told)
 
 
 def hints(test):

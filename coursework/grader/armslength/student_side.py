@@ -260,7 +260,7 @@ def settle(limits):
 
 
 if __name__ == "__main__":
-    for module in ("coursework", "coursework.tools.student_side"):  # as the other side calls this
+    for module in ("armslength", "armslength.student_side"):  # as the other side calls this
         sys.modules[module] = sys.modules["__main__"]
     descriptor, imports = sys.argv[1:]
     nowhere = os.open(os.devnull, os.O_RDWR)

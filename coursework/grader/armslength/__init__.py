@@ -1,0 +1,1 @@
+"""Makes and grades otter notebooks, with the tests at arm's length from what was handed in."""
