@@ -14,7 +14,7 @@
 # make coursework   the assignments: _build/coursework/student and _build/coursework/instructor
 #                (TERM=2027a: in other conventions, picked by the name of the term)
 # make grade     marks and feedback for a folder of submissions: SUBMISSIONS=folder (ASSIGNMENT=name,
-#                DUE="2027-05-03 18:00")
+#                DUE="2027-05-03 18:00", ANONYMOUS=1: codes for names on the pages to mark by hand)
 # make test-coursework  right answers, wrong answers, hostile submissions, and no leak
 # What else maintainers run: .venv/bin/python -m booktools
 PYTHON ?= python3
@@ -79,7 +79,8 @@ coursework: .venv/.course
 grade: .venv/.course
 	$(if $(SUBMISSIONS),,$(error Name a folder of submissions: make grade SUBMISSIONS=folder))
 	$(BIN)/armslength-grade "$(SUBMISSIONS)" --trees _build/coursework --library runproofs \
-	  $(if $(ASSIGNMENT),--assignment $(ASSIGNMENT)) $(if $(DUE),--due "$(DUE)")
+	  $(if $(ASSIGNMENT),--assignment $(ASSIGNMENT)) $(if $(DUE),--due "$(DUE)") \
+	  $(if $(ANONYMOUS),--anonymous)
 
 test-coursework: coursework
 	$(BIN)/pytest -rs -n 2 --dist worksteal coursework/tests

@@ -2,7 +2,7 @@
 
 import json
 import os
-from datetime import datetime
+from datetime import date, datetime
 
 import pytest
 
@@ -33,8 +33,8 @@ def run(tmp_path, folder, monkeypatch):
     monkeypatch.setattr(grading, "Grader", lambda tree, _: grader(tree.name))
     monkeypatch.setattr(grading, "check_solution", lambda *_: None)
 
-    def run(due=None):
-        grading.grade(folder, NAME, TREES, tmp_path / "out", QUICK, LIBRARY, due)
+    def run(due=None, **more):
+        grading.grade(folder, NAME, TREES, tmp_path / "out", QUICK, LIBRARY, due, **more)
         return {row["student"]: row for row in table.read(tmp_path / "out" / "marks.csv")}
 
     return run
@@ -183,7 +183,8 @@ def test_marks_by_hand_stay_and_are_told(tmp_path, folder, run, edit):
     pages = tmp_path / "out" / "feedback"
     assert "<td>3 of 4<td>by hand: Label the axes." in (pages / "ada.html").read_text()
     assert "<td>? of 4" in (pages / "late.html").read_text()
-    assert "1.5 of 2<td>by hand: the text was unclear" in (pages / "García.html").read_text()
+    told = f"1.5 of 2<td>by hand, {date.today()}, 0 before: the text was unclear<br>"
+    assert told in (pages / "García.html").read_text()
 
     (folder / "ada.ipynb").write_text("another one")
     rows = run()
@@ -200,7 +201,7 @@ def test_marks_by_hand_stay_and_are_told(tmp_path, folder, run, edit):
         (FIGURE, "nan"),
         (marks.CHANGED, "rate = 3: more than there is"),
         (marks.CHANGED, "rate = 2"),
-        (marks.CHANGED, "figure = 2: is marked by hand anyway"),
+        (marks.CHANGED, "figure = 2: has no mark yet"),
     ],
 )
 def test_what_is_no_mark_is_refused(folder, run, edit, column, text):
@@ -255,7 +256,7 @@ def test_the_last_table_is_kept_and_feedback_is_of_this_batch(tmp_path, folder, 
     assert (tmp_path / "out" / "marks.csv.bak").read_bytes() == before
     assert sorted(os.listdir(tmp_path / "out")) == [
         *("alike", "alike.csv", "by_hand", "canvas.csv", "feedback", "gradescope.zip"),
-        *("marks.csv", "marks.csv.bak", "moodle.csv", "results.jsonl"),
+        *("marks.csv", "marks.csv.bak", "moodle.csv", "questions.csv", "results.jsonl"),
     ]
     assert sorted(os.listdir(tmp_path / "out" / "feedback")) == ["ada.html", "ben.html"]
 
@@ -389,6 +390,87 @@ def test_who_is_in_the_roster_has_a_row(tmp_path, folder, run, capsys):
         (tmp_path / "roster.csv").write_text(text)
         with pytest.raises(ValueError, match="roster"):
             run()
+
+
+def test_a_changed_mark_says_who_asked_why_and_when_and_what_it_was(folder, run, edit):
+    (folder / "ada.ipynb").write_text("no notebook")
+    run()
+    edit({"ada": {FIGURE: "2", "proof (by hand, of 4)": "4"}})
+    run()
+    edit({"ada": {marks.CHANGED: "figure = 3: Ada asked, the axes are there"}})
+    once = f"figure = 3 (was 2, {date.today()}): Ada asked, the axes are there"
+    for _ in range(2):
+        row = run()["ada"]
+        assert (row[marks.CHANGED], row[FIGURE], row["total"]) == (once, "2", "7")
+    edit(
+        {
+            "ada": {
+                marks.CHANGED: once.replace(f"{date.today()}", "2027-05-10") + "; figure = 2,5: no"
+            }
+        }
+    )
+    row = run()["ada"]
+    assert row[marks.CHANGED] == (
+        f"figure = 3 (was 2, 2027-05-10): Ada asked, the axes are there; "
+        f"figure = 2.5 (was 3, {date.today()}): no"
+    )
+    assert (row[FIGURE], row["total"]) == ("2", "6.5")
+
+
+def test_a_group_hands_in_one_file_and_a_student_may_have_more_time(tmp_path, folder, run, edit):
+    (tmp_path / "roster.csv").write_text(
+        f"id,name,file,group,due,due {NAME}\n1,Ada,,7,,\n2,Ben,,7,,\n3,Cleo,*C*,x,,\n"
+        "4,Dora,*C*,x,2027-05-04,\n5,Emil,,,2027-05-01,2027-05-03 10:00\n6,Fay,,,,\n"
+    )
+    for file in ("2", "C", "5", "6"):
+        (folder / f"{file}.ipynb").write_text(f"no notebook of {file}")
+        os.utime(folder / f"{file}.ipynb", (0, datetime(2027, 5, 3, 12).timestamp()))
+    rows = run(inbox.due("2027-05-02 12:00"))
+    files = {student: row["file"] for student, row in rows.items()}
+    assert files == {
+        "1": "2.ipynb",
+        "2": "2.ipynb",
+        "3": "C.ipynb",
+        "4": "C.ipynb",
+        "5": "5.ipynb",
+        "6": "6.ipynb",
+    }
+    late = [row["hours late"] for row in rows.values()]
+    assert late == ["24.0", "24.0", "24.0", "", "2.0", "24.0"]
+    page = (tmp_path / "out" / "by_hand" / "proof.html").read_text()
+    assert page.count("<article>") == 4
+    assert "<h2>Ada and Ben</h2>" in page
+    assert len(list((tmp_path / "out" / "feedback").iterdir())) == 6
+
+    edit({"2": {FIGURE: "3", "figure comment": "Good.", marks.CHANGED: "figure = 4: Ben asked"}})
+    one, two, other = (run()[student] for student in "126")
+    for column in (FIGURE, "figure comment", marks.CHANGED):
+        assert one[column] == two[column] != other[column]
+    edit({"1": {FIGURE: "2"}})
+    assert [run()[student][FIGURE] for student in "12"] == ["2", "3"]
+    (tmp_path / "roster.csv").write_text("id,name,file,due\n1,Ada,,soon\n")
+    with pytest.raises(ValueError, match="'soon' is no date"):
+        run()
+
+
+def test_codes_stand_for_names_on_request(tmp_path, folder, run, edit):
+    (tmp_path / "roster.csv").write_text("id,name,file\n1,Ada,\n2,Ben,\n")
+    (folder / "1.ipynb").write_text("no notebook")
+    (folder / "2.ipynb").write_text(notebook("instructor", NAME))
+    assert "code" not in run()["1"]
+    codes = {student: row["code"] for student, row in run(anonymous=True).items()}
+    assert len({*codes.values()}) == 2
+    page = (tmp_path / "out" / "by_hand" / "proof.html").read_text()
+    assert [code for code in sorted(codes.values()) if f"<h2>{code}</h2>" in page]
+    assert page.index(min(codes.values())) < page.index(max(codes.values()))
+    for name in ("Ada", "Ben", ".ipynb"):
+        assert name not in page
+    edit({"1": {FIGURE: "1"}})
+    rows = run(anonymous=True)
+    assert {student: row["code"] for student, row in rows.items()} == codes
+    assert "Ada" in (tmp_path / "out" / "feedback" / "1.html").read_text()
+    run()
+    assert "<h2>Ada</h2>" in (tmp_path / "out" / "by_hand" / "proof.html").read_text()
 
 
 def test_a_notebook_of_another_term_is_told(folder, run):

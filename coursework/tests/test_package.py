@@ -101,6 +101,8 @@ def test_a_course_that_has_nothing_to_do_with_the_book_is_graded(installed, tmp_
     out = tmp_path / "trees" / "graded" / "years"
     rows = {row["student"]: row["leap (of 2)"] for row in table.read(out / "marks.csv")}
     assert rows == {"ada": "2", "ben": "0", "cleo": "0"}
+    told = [(row["test"], row["failed"]) for row in table.read(out / "questions.csv")]
+    assert told[:3] == [("", ""), ("visible test 1:", "1"), ("hidden test 2: Odd years too.", "2")]
     assert "Odd years too." in (out / "feedback" / "ben.html").read_text("utf-8")
     assert "ZeroDivisionError" in (out / "feedback" / "cleo.html").read_text("utf-8")
     assert "The sun is late." in (out / "by_hand" / "why.html").read_text("utf-8")

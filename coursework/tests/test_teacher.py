@@ -9,19 +9,22 @@ import subprocess
 import sys
 import zipfile
 from dataclasses import replace
+from types import SimpleNamespace
 
 import nbformat
 import pytest
 import yaml
 
-from armslength import alike, by_hand, exports
+from armslength import alike, by_hand, exports, overview
+from armslength.grade import feedback
 from armslength.grader import Mark, Result
 from armslength.inbox import Handed
-from armslength.marks import ByHand
+from armslength.marks import ByHand, Change
 from coursework.tools import sources
 
 NAME = "dropout_is_a_regularizer"
 BEGIN, END = by_hand.BEGIN, by_hand.END
+NAMES = {"ada": "Ada", "ben": "Ben", "cleo": "Cleo"}
 
 
 @pytest.fixture
@@ -33,8 +36,8 @@ def source():
 def graded(source):
     """Ada, all of whose marks are there; Ben, some of whose are missing; Cleo, who had no time."""
     by_tests = [q for q in source.questions if not q.manual]
-    right = [Mark(q.name, q.points, q.points) for q in by_tests]
-    wrong = [Mark(q.name, 0, q.points, ["Look at it."]) for q in by_tests]
+    right = [Mark(q.name, q.points, q.points, []) for q in by_tests]
+    wrong = [Mark(q.name, 0, q.points, [1], ["Look at it."]) for q in by_tests]
     manual = {q.name: 1.0 for q in source.questions if q.manual}
     first = by_tests[0]
     return [
@@ -46,7 +49,7 @@ def graded(source):
         (
             Handed("007", "ben.ipynb", b"ben", name="Ben"),
             Result(wrong, ["Code cell 3: It took longer than 60 seconds."]),
-            ByHand(changes={first.name: (0.5, "nearly")}),
+            ByHand(changes=[Change(first.name, 0.5, "nearly", 0, "2027-05-10")]),
         ),
         (Handed("5", name="Cleo", remarks=["Nothing was handed in."]), Result(wrong, []), ByHand()),
         (Handed("x.ipynb", "x.ipynb", b"x", listed=False), Result(wrong, []), ByHand()),
@@ -144,7 +147,7 @@ def test_all_answers_to_a_question_stand_beside_its_rubric(source):
         Handed("ben", "ben.ipynb", b"no notebook"),
         Handed("cleo", remarks=["Nothing was handed in."]),
     ]
-    (first, proof), (second, figure) = by_hand.pages(everything, source)
+    (first, proof), (second, figure) = by_hand.pages(everything, source, NAMES)
     assert (first, second) == ("proof", "figure")
     assert "Since &lt;b&gt;so&lt;/b&gt;." in proof
     for page, question in ((proof, "proof"), (figure, "figure")):
@@ -157,8 +160,8 @@ def test_all_answers_to_a_question_stand_beside_its_rubric(source):
     for page in (proof, figure):
         assert "<script>" not in page
         assert "elsewhere" not in page
-        assert "open ben.ipynb" in page
-        assert "cleo" not in page
+        assert "<h2>Ben</h2>\n<p>The answer is not found here" in page
+        assert "Cleo" not in page
 
 
 def test_an_answer_is_seen_wherever_it_stands(source):
@@ -176,17 +179,72 @@ def test_an_answer_is_seen_wherever_it_stands(source):
             outputs=shown,
         )
     )
-    notebook["cells"][1]["attachments"] = {"a.jpg": {"image/jpeg": "QUJD\n"}}
+    notebook["cells"][1]["attachments"] = {
+        "a.jpg": {"image/jpeg": "QUJD\n"},
+        "b.heic": {"image/heic": "QUJD"},
+    }
+    notebook["cells"][1]["source"] += "\n![](data:image/png;base64,UVc=)"
     source.notebook.cells[0].source += "\n## 4. Why does the formula hold?"
     handed = Handed("ada", "ada.ipynb", json.dumps(notebook).encode())
-    (_, proof), (_, figure) = by_hand.pages([handed], source)
+    (_, proof), (_, figure) = by_hand.pages([handed], source, NAMES)
     for typed in ("<p>In my own words.</p>", "<p>Forgotten above.</p>", "image/jpeg;base64,QUJD"):
         assert typed in proof
     assert "<p>## 4. Why" not in proof
+    assert "<p>![](data:" not in proof
+    assert 'src="data:image/png;base64,UVc="' in proof
+    assert "<p>b.heic is not shown here.</p>" in proof
     picture = base64.b64encode(svg["image/svg+xml"].encode()).decode()
     assert f'src="data:image/svg+xml;base64,{picture}"' in figure
     assert "onload" not in figure
     assert "Figure&gt;" not in figure
+
+
+def test_students_are_told_how_many_have_full_marks_if_the_class_is_large_enough(source):
+    by_tests = [q for q in source.questions if not q.manual]
+    first, second, *_ = by_tests
+
+    def one(student, right, marks=(), changes=(), content=b"x"):
+        lost = ([], []) if right else ([0, 2], ["Look at it."])
+        found = [Mark(q.name, q.points * right, q.points, *lost) for q in by_tests]
+        return (
+            Handed(student, "x", content),
+            Result(found, []),
+            ByHand(dict(marks), changes=[*changes]),
+        )
+
+    figure = next(q for q in source.questions if q.manual)
+    full = {figure.name: figure.points}
+    changes = [Change(second.name, second.points, "Ada asked", 0, "2027-05-10")]
+    graded = [
+        one("ada", 0, full, changes),
+        *(one(student, 1, full) for student in ("ben", "cleo")),
+        one("dora", 0, full),
+        one("nobody", 0, content=None),
+    ]
+    assert overview.full_marks(graded, source) == {}
+    graded.append(one("emil", 1, {figure.name: 0}))
+    found = overview.full_marks(graded, source)
+    assert found[first.name] == (3, 5)
+    assert found[second.name] == (4, 5)
+    assert found[figure.name] == (4, 5)
+    assert len(found) == len(by_tests) + 1  # the other one by hand is not marked
+    (page,) = {html for student, html in feedback(graded, source, None) if student == "ada"}
+    assert "<small>Full marks: 3 of 5 students.</small>" in page
+    assert (
+        "<td>by hand, 2027-05-10, 0 before: Ada asked<br>Look at it.<br><small>Full marks: 4"
+        in page
+    )
+    cases = [SimpleNamespace(hidden=k > 0, failure_message=f"hint {k}") for k in range(3)]
+    tests = {q.name: SimpleNamespace(test_cases=cases) for q in by_tests}
+    head, *lines = overview.rows(graded, source, tests)
+    told = [dict(zip(head, line, strict=True)) for line in lines]
+    line, *of_tests = [row for row in told if row["question"] == first.name]
+    assert (line["handed in"], line["full marks"]) == (5, 3)
+    assert line["mean"] == f"{0.6 * first.points:g}"
+    assert [row["failed"] for row in of_tests] == [2, 0, 2]
+    assert of_tests[2]["test"] == "hidden test 3: hint 2"
+    line = next(row for row in told if row["question"] == second.name)
+    assert line["mean"] == f"{0.8 * second.points:g}"
 
 
 def codes(name):
@@ -242,4 +300,7 @@ def test_honest_answers_and_what_was_given_are_no_copies(name):
     assert 0 < alike.share(alike.pieces(key), alike.pieces(other)) < 0.5
     same = [Handed("ada", "", key), Handed("ben", "", key)]
     assert len(alike.pairs(same, cells())) == 1
+    group = [replace(handed, group="7") for handed in same]
+    assert alike.pairs(group, cells()) == []
+    assert len(alike.pairs([*group, Handed("cleo", "", key, group="8")], cells())) == 2
     assert alike.pairs(same, key) == []

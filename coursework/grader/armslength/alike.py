@@ -36,15 +36,16 @@ def write(everything, given, folder):
 def pairs(everything, given):
     """Rows (student, student, share of the pieces of the shorter one that both have), most first.
 
-    `given` is the notebook that students got, as bytes.
+    `given` is the notebook that students got, as bytes. Students of one group are no pair.
     """
     handed = pieces(given)
     written = {h.student: pieces(h.content or b"") - handed for h in everything}
     written = {student: own for student, own in written.items() if len(own) >= SHORTEST}
+    group = {handed.student: handed.group or None for handed in everything}
     found = []
     for one, other in combinations(sorted(written), 2):
         both = share(written[one], written[other])
-        if both >= LIKE:
+        if both >= LIKE and (group[one] is None or group[one] != group[other]):
             found.append((one, other, round(both, 2)))
     return sorted(found, key=lambda row: (-row[2], row))
 

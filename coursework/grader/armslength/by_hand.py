@@ -1,6 +1,8 @@
 """A page for each question that is marked by hand: all answers to it beside the rubric."""
 
 import base64
+import re
+from collections import defaultdict
 from pathlib import Path
 
 import jinja2
@@ -10,17 +12,28 @@ from armslength.submission import read_notebook
 PAGE = Path(__file__).with_name("by_hand.html")
 BEGIN, END = "<!-- BEGIN QUESTION -->", "<!-- END QUESTION -->"  # otter's, around what has no check
 PICTURES = ("image/svg+xml", "image/png", "image/jpeg", "image/gif", "image/webp")
+INLINE = re.compile(r"data:(image/(?:svg\+xml|png|jpeg|gif|webp);base64,[\w+/=]+)")
 
 
-def pages(everything, source):
-    """Pairs (name of a question, HTML), of all that was handed in."""
+def pages(everything, source, names):
+    """Pairs (name of a question, HTML), of all that was handed in, each file once.
+
+    `names` says, by student, under what name: of several who hand in one file, their names.
+    """
     page = jinja2.Environment(autoescape=True).from_string(PAGE.read_text())
     manual = [question for question in source.questions if question.manual]
     given = {line for cell in source.notebook.cells for line in cell.source.splitlines()}
     given |= {f"_Points:_ {question.points}" for question in source.questions}  # otter's
-    answers = [(handed, answers_in(handed.content, given)) for handed in everything if handed.file]
+    answers, whose = {}, defaultdict(list)
+    for handed in everything:
+        if handed.file:
+            answers[handed.file] = answers_in(handed.content, given)
+            whose[handed.file].append(names[handed.student])
     for number, question in enumerate(manual):
-        rows = [(h, a[number] if len(a) == len(manual) else None) for h, a in answers]
+        rows = [
+            (" and ".join(whose[file]), found[number] if len(found) == len(manual) else None)
+            for file, found in answers.items()
+        ]
         texts = [cell.source for cell in question.solution if cell.cell_type == "markdown"]
         rubric, title = "\n\n".join(texts), source.title()
         yield question.name, page.render(title=title, question=question, rubric=rubric, rows=rows)
@@ -50,23 +63,23 @@ def _sections(cells, given):
         if BEGIN in text:
             section = [*_typed(cell, given)]
         elif section is not None:
-            section.append(("code" if cell["cell_type"] == "code" else "text", text))
-            section += _pictures(cell)
+            section += [("code", text)] if cell["cell_type"] == "code" else _text(cell, text)
             section += [kind for output in cell.get("outputs", []) for kind in _shown(output)]
 
 
 def _typed(cell, given):
     """What was added to a cell that was handed out."""
     lines = [line for line in cell["source"].splitlines() if line not in {*given, BEGIN, END}]
-    if text := "\n".join(lines).strip():
-        yield "text", text
-    yield from _pictures(cell)
+    return _text(cell, "\n".join(lines).strip())
 
 
-def _pictures(cell):
-    """The pictures that were dropped into a cell of text."""
-    for data in cell.get("attachments", {}).values():
-        yield from _shown({"data": data})
+def _text(cell, text):
+    """A text of a cell, and the pictures that were dropped into it."""
+    if text:
+        yield "text", INLINE.sub("(see below)", text)
+    yield from (("picture", found) for found in INLINE.findall(text))
+    for name, data in cell.get("attachments", {}).items():
+        yield from list(_shown({"data": data})) or [("text", f"{name} is not shown here.")]
 
 
 def _shown(output):
@@ -78,6 +91,8 @@ def _shown(output):
         yield "picture", f"{kind};base64,{svg}"
     elif kind:
         yield "picture", f"{kind};base64," + "".join(data[kind]).replace("\n", "")
+    elif found := INLINE.findall("".join(data.get("text/html", ""))):
+        yield from (("picture", picture) for picture in found)
     elif "text/plain" in data:
         yield "output", "".join(data["text/plain"])
     elif "text" in output:

@@ -70,15 +70,13 @@ def write(graded, source, out):
 
 def _scores(source, result, by_hand):
     """Question, mark or None, what is told, of each question in order."""
-    tested = {mark.question: mark for mark in result.marks}
+    hints = {mark.question: mark.hints for mark in result.marks}
     for question in source.questions:
-        if question.manual:
-            told = by_hand.comments.get(question.name, "")
-            yield question, by_hand.marks.get(question.name), told
-        else:
-            mark = tested[question.name]
-            score, reason = by_hand.changes.get(question.name, (mark.score, ""))
-            yield question, score, "\n".join([reason] if reason else mark.hints)
+        name = question.name
+        told = [by_hand.comments[name]] if name in by_hand.comments else hints.get(name, [])
+        if changes := by_hand.changes_of(name):
+            told = [change.reason for change in changes]
+        yield question, by_hand.mark(name, result), "\n".join(told)
 
 
 def _lines(source, result, by_hand):

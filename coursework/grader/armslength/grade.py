@@ -1,6 +1,7 @@
 """Marks for a folder of submissions: one CSV, and one page of feedback a student.
 
     armslength-grade FOLDER [--assignment NAME] [--trees FOLDER] [--library NAME] [--due DATE]
+        [--anonymous]
 
 All is read before the first submission runs. What they earned is noted one by one, so a run that
 was interrupted goes on where it was. The solution is graded like a submission, before the others
@@ -20,7 +21,7 @@ from pathlib import Path
 
 import jinja2
 
-from armslength import alike, exports, inbox, marks, otter_source, sandbox, table
+from armslength import alike, exports, inbox, marks, otter_source, overview, sandbox, table
 from armslength.by_hand import pages as by_hand_pages
 from armslength.grader import Grader, Grading, MachineError, Result, result_of
 from armslength.submission import Limits
@@ -50,14 +51,14 @@ class Journal:
         self.solution = fingerprint(solution)
         self.found = {}
         for line in path.read_text().splitlines() if path.exists() else ():
-            with contextlib.suppress(ValueError):  # the last one may be a piece
+            # The last one may be a piece, and what an older grader wrote has other fields.
+            with contextlib.suppress(ValueError, TypeError, KeyError):
                 key, result = json.loads(line)
-                self.found[key] = result
+                self.found[key] = result_of(result)
 
     def get(self, handed):
         """The result of an earlier run, or None."""
-        found = self.found.get(self._key(handed))
-        return found and result_of(found)
+        return self.found.get(self._key(handed))
 
     def add(self, handed, result):
         with self.path.open("a") as file:
@@ -116,6 +117,11 @@ def shown(handed):
     return "".join(c if c.isprintable() else "?" for c in handed.student)
 
 
+def place(handed):
+    """The file that was handed in, or whose there is none."""
+    return handed.file, handed.file or handed.student
+
+
 def joined(handed, result, by_hand, solution):
     """All that is known of a student: the result, with remarks and notes, and the marks by hand."""
     remarks, notes = list(handed.remarks), list(result.notes)
@@ -131,6 +137,7 @@ def joined(handed, result, by_hand, solution):
             notes.append(marks.NEW)
         else:
             by_hand.notebook = now
+    by_hand.date_changes(result)
     return handed, Result(result.marks, remarks, notes), by_hand
 
 
@@ -165,6 +172,7 @@ def named(student):
 def feedback(graded, source, due):
     """A page for each student: pairs (name, HTML)."""
     page = jinja2.Environment(autoescape=True).from_string(PAGE.read_text())
+    full = overview.full_marks(graded, source)
     for handed, result, by_hand in graded:
         with named(handed.student):
             html = page.render(
@@ -173,7 +181,9 @@ def feedback(graded, source, due):
                 result=result,
                 by_hand=by_hand,
                 automatic=by_hand.automatic(result),
-                manual=[question for question in source.questions if question.manual],
+                questions=source.questions,
+                hints={mark.question: mark.hints for mark in result.marks},
+                full=full,
                 total=by_hand.total(handed, source, result),
                 possible=sum(question.points for question in source.questions),
                 late=handed.hours_late(due),
@@ -189,13 +199,15 @@ def file_name(student):
     return f"{name.encode()[:180].decode(errors='ignore')}-{fingerprint(name.encode())}"
 
 
-def grade(folder, name, trees, out, limits, library=(), due=None):
+def grade(folder, name, trees, out, limits, library=(), due=None, anonymous=False):
     """Grade all that is in `folder`. Raises ValueError, OSError or MachineError, in a sentence."""
     source = otter_source.read(trees / "instructor" / name)
     list_of_students = folder.resolve().parent / "roster.csv"
-    roster = inbox.roster(list_of_students) if list_of_students.exists() else None
+    roster = inbox.roster(list_of_students, name) if list_of_students.exists() else None
     everything = inbox.read(folder, limits.notebook, roster)
-    by_hand = marks.read(out / "marks.csv", source, [handed.student for handed in everything])
+    by_hand = marks.read(out / "marks.csv", source, everything)
+    if anonymous:
+        marks.encode(by_hand.values())
     private = sandbox.exposed([folder, trees], library)
     if sandbox.trouble():
         print(UNCONFINED.format(sandbox.trouble()), flush=True)
@@ -210,11 +222,16 @@ def grade(folder, name, trees, out, limits, library=(), due=None):
     check_solution(grader, limits)
     out.mkdir(parents=True, exist_ok=True)
     journal = Journal(out / "results.jsonl", grader.solution)
-    graded = []
-    for handed, result in batch(grader, everything, limits, journal):
-        written = by_hand.get(handed.student, marks.ByHand())
-        graded.append(joined(handed, result, written, grader.solution))
+    once, results = {}, {}  # by file, since what a group hands in runs once
+    for handed in everything:
+        once.setdefault(place(handed), handed)
+    for handed, result in batch(grader, once.values(), limits, journal):
+        results[place(handed)] = result
         print(f"{shown(handed)}: {result.score:g} of {result.possible:g}", flush=True)
+    graded = [
+        joined(handed, results[place(handed)], by_hand[handed.student], grader.solution)
+        for handed in everything
+    ]
     try:
         check_solution(grader, limits)
     except MachineError:
@@ -226,10 +243,16 @@ def grade(folder, name, trees, out, limits, library=(), due=None):
     new = out / "new"  # nothing of the last run is touched before all of this one is written
     shutil.rmtree(new, ignore_errors=True)
     write_pages(feedback(graded, source, due), new / "feedback")
-    write_pages(by_hand_pages(everything, source), new / "by_hand")
+    names = {handed.student: handed.name or handed.student for handed in everything}
+    answers = everything
+    if anonymous:  # in the order of their codes
+        names = {student: written.code for student, written in by_hand.items()}
+        answers = sorted(everything, key=lambda handed: names[handed.student])
+    write_pages(by_hand_pages(answers, source, names), new / "by_hand")
     exports.write(graded, source, new)
     given = (trees / "student" / name / f"{name}.ipynb").read_bytes()
     alike.write(everything, given, new)
+    table.write(new / "questions.csv", overview.rows(graded, source, grader.tests))
     table.write(new / "marks.csv", marks.rows(graded, source, due))
     if (out / "marks.csv").exists():
         shutil.copy2(out / "marks.csv", new / "marks.csv.bak")
@@ -256,6 +279,7 @@ def main():
         help="a package of the course, which submissions may use wherever it lies",
     )
     parser.add_argument("--due", type=str, help='such as "2027-05-03 18:00"')
+    parser.add_argument("--anonymous", action="store_true", help="codes for names, to mark by hand")
     options = parser.parse_args()
 
     def stop(sentence):
@@ -275,7 +299,8 @@ def main():
     out = options.trees / "graded" / name
     try:
         due = inbox.due(options.due) if options.due else None
-        grade(options.folder, name, options.trees, out, Limits(), options.library, due)
+        library, anonymous = options.library, options.anonymous
+        grade(options.folder, name, options.trees, out, Limits(), library, due, anonymous)
     except (ValueError, OSError, MachineError) as error:
         stop(f"No marks were written. {error}")
     except KeyboardInterrupt:

@@ -40,6 +40,7 @@ class Mark:
     question: str
     score: float
     possible: float
+    failed: list[int]  # its tests, by number
     hints: list[str] = field(default_factory=list)
 
 
@@ -107,8 +108,7 @@ class Grader:
 
     def failed(self, remark):
         """The result of a submission that gives nothing to grade."""
-        marks = [Mark(name, 0, test.possible, [remark]) for name, test in self.tests.items()]
-        return Result(marks, [remark])
+        return Result([lost(test, [remark]) for test in self.tests.values()], [remark])
 
     def grade(self, content, limits, sandbox=None):
         """The result of one submission, from its bytes. In a process of its own: see `Grading`.
@@ -155,12 +155,14 @@ class Grader:
             except Unanswered as error:
                 missing.append(f"{name}: {error}.")
         if missing:
-            return Mark(test.name, 0, test.possible, missing)
+            return lost(test, missing)
         test.run(environment)
         if submission.failure:
             raise submission.failure
         told = [*hints(test), *submission.complaints] if test.score < test.possible else []
-        return Mark(test.name, round(test.score, 6), test.possible, list(dict.fromkeys(told)))
+        failed = [k for k, result in enumerate(test.test_case_results) if not result.passed]
+        score, told = round(test.score, 6), list(dict.fromkeys(told))
+        return Mark(test.name, score, test.possible, failed, told)
 
 
 class Grading:
@@ -234,6 +236,11 @@ def imports(notebook):
 def plain(doctest):
     """The code of a doctest, without its prompts."""
     return "\n".join(line[4:] for line in doctest.splitlines() if line[:3] in (">>>", "..."))
+
+
+def lost(test, told):
+    """The mark of a question of which there is nothing to test."""
+    return Mark(test.name, 0, test.possible, list(range(len(test.test_cases))), told)
 
 
 def hints(test):

@@ -2,7 +2,9 @@
 
 Beside the folder of an assignment may lie `roster.csv`, with the columns id, name and file: a
 pattern such as `*_40312_*` for what a student's files are called, or nothing where they are called
-`ID.ipynb` or lie in a folder `ID`.
+`ID.ipynb` or lie in a folder `ID`. It may have more columns: `due`, a date for one student, and
+`group`, the same word for students who hand in one file; or `due NAME`, `group NAME` for one
+assignment.
 """
 
 import os
@@ -27,12 +29,15 @@ class Handed:
     content: bytes | None = None
     when: float | None = None  # seconds, as a file's time is
     name: str = ""
+    group: str = ""  # of those who hand in one file
+    due: datetime | None = None  # for this student
     listed: bool = True  # in the roster, if there is one
     sure: bool = True  # that nothing else may be this student's
     remarks: list[str] = field(default_factory=list)
 
     def hours_late(self, due):
         """How late it is, as text; nothing if it is not, or if nothing says when it is due."""
+        due = self.due or due
         if due is None or self.when is None:
             return ""
         hours = (self.when - due.timestamp()) / 3600
@@ -88,33 +93,44 @@ def _files(folder, most):
                 yield replace(handed, content=path.read_bytes(), when=found.st_mtime)
 
 
-def roster(path):
-    """The rows of roster.csv: dictionaries with id, name and file. Raises ValueError."""
+def roster(path, name):
+    """The rows of roster.csv: dictionaries with id, name, file, and the group and date that hold
+    for the assignment `name`. Raises ValueError."""
     rows = table.read(path)
     if not rows or not {"id", "name", "file"} <= set(rows[0]):
         raise ValueError(f"{path} needs the columns id, name, file, and a row for each student.")
     twice = [key for key, times in Counter(row["id"] for row in rows).items() if times > 1]
     if twice:
         raise ValueError(f"{path} has {', '.join(twice)} more than once.")
+    for row in rows:
+        for column in ("due", "group"):
+            row[column] = row.get(f"{column} {name}") or row.get(column, "")
+        row["due"] = due(row["due"]) if row["due"] else None
     return rows
 
 
 def _by_roster(found, students):
     """A `Handed` for each of the students, and one for each file that is nobody's."""
-    files = {row["id"]: [] for row in students}
+    files = {_whose(row): [] for row in students}
     strangers = []
     for handed in found:
         owners = [row["id"] for row in students if _is_of(handed.file, row)]
-        if len(owners) == 1:
-            files[owners[0]].append(handed)
+        whose = {_whose(row) for row in students if row["id"] in owners}
+        if len(whose) == 1:
+            files[whose.pop()].append(handed)
             continue
         remark = "Nobody in roster.csv has a file of this name."
         if owners:
             remark = f"This may be of {' and of '.join(owners)}: see roster.csv."
         remarks = [*handed.remarks, remark]
         strangers.append(replace(handed, student=handed.file, listed=False, remarks=remarks))
-    listed = [_newest(files[row["id"]], row, strangers) for row in students]
+    listed = [_newest(files[_whose(row)], row, strangers) for row in students]
     return _numbered(listed + strangers)
+
+
+def _whose(row):
+    """A key that the students of one group share, and nobody else."""
+    return (True, row["group"]) if row["group"] else (False, row["id"])
 
 
 def _is_of(file, row):
@@ -124,15 +140,16 @@ def _is_of(file, row):
 
 def _newest(files, row, strangers):
     """What counts of a student's files: the newest notebook, or else the newest of all."""
+    own = {"student": row["id"], **{key: row[key] for key in ("name", "group", "due")}}
     if not files and strangers:
         remark = "Nothing was handed in, or it is one of the files that are nobody's."
-        return Handed(row["id"], name=row["name"], sure=False, remarks=[remark])
+        return Handed(**own, sure=False, remarks=[remark])
     if not files:
-        return Handed(row["id"], name=row["name"], remarks=["Nothing was handed in."])
+        return Handed(**own, remarks=["Nothing was handed in."])
     last = max(files, key=lambda f: (f.file.endswith(".ipynb"), f.when or 0, f.file))
     others = [handed.file for handed in files if handed is not last]
     remark = [f"The newest counts, {last.file}, and not {', '.join(others)}."] if others else []
-    return replace(last, student=row["id"], name=row["name"], remarks=[*last.remarks, *remark])
+    return replace(last, **own, remarks=[*last.remarks, *remark])
 
 
 def due(text):
