@@ -1,6 +1,8 @@
 """What the tools do for those who write, and what of an answer arrives."""
 
 import shutil
+import subprocess
+import sys
 import zipfile
 from importlib.metadata import version
 from types import SimpleNamespace
@@ -121,9 +123,21 @@ def test_a_student_installs_what_grades():
     constraints = assign.CONSTRAINTS.read_text().split()
     for package in ("numpy", "scipy", "otter-grader"):
         assert f"{package}=={version(package)}" in constraints
-    wanted = assign.requirements("library.whl")
-    assert f'torch=={version("torch").split("+")[0]}+cpu ; sys_platform == "linux"' in wanted
-    assert "./library.whl[torch,data]" in wanted
+    assert "./library.whl[data]" in assign.requirements("library.whl")
+
+
+USES_TORCH = """
+import json, sys
+from armslength.grader import run_notebook
+run_notebook(json.load(open(sys.argv[1])))
+sys.exit("torch" in sys.modules)
+"""
+
+
+@pytest.mark.parametrize("name", sources.names())
+def test_an_assignment_needs_no_torch_which_no_student_installs(name):
+    notebook = TREES / "instructor" / name / f"{name}.ipynb"
+    subprocess.run([sys.executable, "-c", USES_TORCH, notebook], check=True)
 
 
 @pytest.mark.parametrize("name", sources.names())
@@ -132,7 +146,9 @@ def test_the_zip_for_a_server_holds_the_library(name):
         pytest.skip("made without the library: make coursework")
     with zipfile.ZipFile(TREES / "instructor" / name / "autograder.zip") as archive:
         assert "files/runproofs/__init__.py" in archive.namelist()
-        assert b"torch" in archive.read("environment.yml")
+        needed = archive.read("environment.yml")
+        assert b"scikit-learn" in needed
+        assert b"torch" not in needed
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,6 @@ from coursework.tools import sources
 OUT = Path("_build/coursework")
 BESIDE = {"README.md": "start.md", "Makefile": "student.mk"}  # in the student's tree, and here
 CONSTRAINTS = sources.COURSEWORK.parent / "constraints.txt"
-TORCH = "--extra-index-url https://download.pytorch.org/whl/cpu"  # a tenth of that for GPUs
 
 
 def assign(name, out, wheel=None, variant=()):
@@ -64,16 +63,13 @@ def with_library(wheel, folder):
         archive.extractall(folder, [m for m in archive.namelist() if m.startswith("runproofs/")])
     project = tomllib.loads((sources.COURSEWORK.parent / "pyproject.toml").read_text())["project"]
     extras = project["optional-dependencies"]
-    needed = json.dumps([*project["dependencies"], *extras["torch"], *extras["data"]])
+    needed = json.dumps([*project["dependencies"], *extras["data"]])
     return f"\nrequirements: {needed}\nautograder_files: [runproofs]"
 
 
 def requirements(wheel):
-    """What a student installs: the versions with which the answers are graded, no GPU needed."""
-    lines = CONSTRAINTS.read_text("utf-8").splitlines()
-    torch = next(line.split()[0] for line in lines if line.startswith("torch=="))
-    small = [TORCH, f'{torch}+cpu ; sys_platform == "linux"']
-    return ["-c constraints.txt", *small, f"./{wheel}[torch,data]", "otter-grader", "jupyterlab"]
+    """What a student installs: the versions with which the answers are graded, and no PyTorch."""
+    return ["-c constraints.txt", f"./{wheel}[data]", "otter-grader", "jupyterlab"]
 
 
 def main():
