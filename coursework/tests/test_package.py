@@ -11,6 +11,8 @@ import nbformat
 import pytest
 
 from armslength import table
+from armslength.assign import both_trees
+from armslength.otter_source import SourceError
 from coursework.tools.sources import COURSEWORK
 
 GRADER = COURSEWORK / "grader"
@@ -76,6 +78,19 @@ def course():
     ]
     kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
     return nbformat.v4.new_notebook(cells=cells, metadata=kernel)
+
+
+@pytest.mark.parametrize(
+    ("answer", "told"),
+    [("True", "leap fails: Odd years too."), ("1 / 0)\nleap(4", "ZeroDivisionError")],
+)
+def test_a_solution_that_fails_its_own_test_is_not_handed_out(tmp_path, answer, told):
+    notebook = course()
+    (solution,) = (cell for cell in notebook.cells if "year % 4" in cell.source)
+    solution.source = f"def leap(year):\n    return ({answer})"
+    nbformat.write(notebook, tmp_path / "years.ipynb")
+    with pytest.raises(SourceError, match=told):
+        both_trees(tmp_path / "years.ipynb", tmp_path / "trees")
 
 
 def test_a_course_that_has_nothing_to_do_with_the_book_is_graded(installed, tmp_path):

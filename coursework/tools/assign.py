@@ -9,17 +9,16 @@ a key and otter's own zip for a grading server.
 
 import argparse
 import json
-import os
 import shutil
 import tempfile
 import tomllib
 import zipfile
-from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 
 import jupytext
 
-from armslength.assign import both_trees
+from armslength.assign import at_once, both_trees
 from coursework.tools import sources
 
 OUT = Path("_build/coursework")
@@ -72,6 +71,14 @@ def requirements(wheel):
     return ["-c constraints.txt", f"./{wheel}[data]", "otter-grader", "jupyterlab"]
 
 
+def one(name, out, wheel, term):
+    """Both trees of one assignment, in the conventions of a term; a line that says so."""
+    variant = sources.pick(name, term) if term else ()
+    assign(name, out, wheel, variant)
+    conventions = ", ".join(form for _, form in variant) or "as printed"
+    return f"{name} ({conventions}): {out / 'student' / name}.zip"
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("names", nargs="*", default=sources.names())
@@ -80,15 +87,10 @@ def main():
     parser.add_argument("--term", help="a name, which picks other conventions")
     options = parser.parse_args()
 
-    def one(name):
-        variant = sources.pick(name, options.term) if options.term else ()
-        assign(name, options.out, options.wheel, variant)
-        conventions = ", ".join(form for _, form in variant) or "as printed"
-        print(f"{name} ({conventions}): {options.out / 'student' / name}.zip", flush=True)
-
+    make = partial(one, out=options.out, wheel=options.wheel, term=options.term)
     try:
-        with ThreadPoolExecutor(os.cpu_count()) as pool:  # otter is a process of its own
-            list(pool.map(one, options.names))
+        for made in at_once(make, options.names):
+            print(made, flush=True)
     except sources.SourceError as error:
         parser.error(str(error))
 

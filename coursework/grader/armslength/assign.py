@@ -7,20 +7,25 @@ its author wrote, a key, and otter's own zip for a grading server if the noteboo
 """
 
 import argparse
+import contextlib
+import io
+import multiprocessing
 import os
 import shutil
-import subprocess
-import sys
 import tempfile
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
 from pathlib import Path
 
+from otter.assign import main as otter_assign
+
 from armslength import otter_source
+from armslength.grader import Grader, hints
 
 
 def both_trees(notebook, trees):
     """Both trees of an assignment, anew, from the notebook at a path, beside which lies what it
-    reads. Returns their folders. Raises SourceError."""
+    reads. Returns their folders. Raises SourceError, also if the solution fails a test."""
     name = notebook.stem
     student, instructor = trees / "student" / name, trees / "instructor" / name
     for tree in (student, instructor):
@@ -33,21 +38,40 @@ def both_trees(notebook, trees):
         path.rename(instructor / "autograder.zip")
     shutil.copy(notebook, instructor / otter_source.SOURCE)
     (instructor / "key.md").write_text(key(otter_source.read(instructor)), encoding="utf-8")
+    made = instructor.resolve()
+    with contextlib.chdir(notebook.parent):  # where its data lie
+        check(made)
     return student, instructor
 
 
 def run_otter(notebook, out):
-    """`otter assign`, which also runs all tests on the solution; SourceError if one fails."""
-    done = subprocess.run(
-        [sys.executable, "-m", "otter", "assign", notebook.name, str(out)],
-        cwd=notebook.parent,
-        capture_output=True,
-        text=True,
-    )
-    if done.returncode:
-        raise otter_source.SourceError(
-            f"otter assign {notebook.name} failed:\n{done.stdout}{done.stderr}"
-        )
+    """`otter assign`, without its run of the tests, for which it would start a kernel."""
+    try:
+        with contextlib.redirect_stdout(io.StringIO()):
+            otter_assign(str(notebook), str(out), no_run_tests=True)
+    except Exception as error:
+        raise otter_source.SourceError(f"otter assign {notebook.name}: {error}") from error
+
+
+def check(instructor):
+    """Raises SourceError unless the solution in an instructor's tree passes all its tests."""
+    try:
+        grader = Grader(instructor)
+    except Exception as error:
+        said = f"{type(error).__name__}: {error}"
+        raise otter_source.SourceError(f"{instructor.name}: the solution fails: {said}") from error
+    for test in grader.tests.values():
+        test.run(dict(grader.clean))
+        if test.score < test.possible:
+            said = " ".join(hints(test))
+            raise otter_source.SourceError(f"{instructor.name}: {test.name} fails: {said}")
+
+
+def at_once(make, everything):
+    """What `make` returns for each, in this order, made in as many processes as there are cores."""
+    context = multiprocessing.get_context("fork")  # otter is imported once
+    with ProcessPoolExecutor(os.cpu_count(), mp_context=context) as pool:
+        yield from pool.map(make, everything)
 
 
 def key(source):
@@ -72,10 +96,8 @@ def main():
     parser.add_argument("--trees", type=Path, default=Path("trees"))
     options = parser.parse_args()
     try:
-        with ThreadPoolExecutor(os.cpu_count()) as pool:  # otter is a process of its own
-            made = pool.map(lambda path: both_trees(path, options.trees), options.notebooks)
-            for student, _ in made:
-                print(student, flush=True)
+        for student, _ in at_once(partial(both_trees, trees=options.trees), options.notebooks):
+            print(student, flush=True)
     except (otter_source.SourceError, OSError) as error:
         parser.error(str(error))
 
