@@ -122,7 +122,7 @@ def animate(
     ----------
     fig : Figure
         The figure, which is closed in the end. On a phone its text of 8 points can be read if it
-        is at most 5.7 inches wide.
+        is at most 5.6 inches wide.
     update : callable
         Takes k = 0, 1, ..., and draws frame k.
     frames : int

@@ -17,7 +17,7 @@ from armslength import table
 from armslength.table import cell
 
 CHANGED = "changed (question = mark: reason; ...)"
-CHANGE = re.compile(r"(\w+) *= *([\d.,]+) *(?:\(was ([\d.]+), ([\d-]{10})\))? *: *(.*\S)")
+CHANGE = re.compile(r"([^=]+?) *= *([\d.,]+) *(?:\(was ([\d.]+), ([\d-]{10})\))? *: *(.*\S)")
 NEW = "The notebook is not the one that was marked by hand (empty `notebook` when you have looked)."
 
 
