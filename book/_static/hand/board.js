@@ -102,7 +102,7 @@
     };
     stage.button("Train on attacks", () => train(now.nu));
     stage.button("Train without attacks", () => train(0));
-    stage.button("Start again", () => { stage.stop(); now.W = START; });
+    stage.button("Reset", () => { stage.stop(); now.W = START; });
     stage.says = () => `Clean error ${fixed(found.clean.error)}, robust error ${fixed(found.robust.error)}; `
       + `clean loss ${fixed(found.clean.loss, 3)}, robust loss ${fixed(found.robust.loss, 3)}.`;
   };

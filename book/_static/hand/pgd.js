@@ -38,7 +38,7 @@
         cached = `${now.alpha} ${now.eta}`;
         fates = BALLS.map((_, k) => grid.map((away) => finds(compute(position(k, away)).margins)));
       }
-      const wide = width >= 560, size = Math.min(wide ? (width - 30) / 2 : width - 8, wide ? 240 : 300), room = size + 36;
+      const wide = width >= 560, size = Math.min(wide ? (width - 30) / 2 : width - 8, wide ? 236 : 300), room = size + 36;
       planes = found.map(({ network, path, margins, worst, level }, k) => {
         const { W, x } = ball(k), unit = size / 2 / REACH;
         const left = wide ? (width / 2 - size) / 2 + k * width / 2 : (width - size) / 2, top = 26 + (wide ? 0 : k * room);
@@ -82,8 +82,8 @@
     stage.button("Start at the centers", () => { now.away = [[0, 0], [0, 0]]; });
     stage.says = () => {
       const both = (value) => found.map((_, k) => value(k)).join(" and "), share = (k) => fates[k].filter(Boolean).length / grid.length;
-      return `Least margin of PGD ${both((k) => fixed(Math.min(...found[k].margins)))}, exact ${both((k) => fixed(found[k].least))}; `
-        + `${both((k) => `${Math.round(100 * share(k))}%`)} of the starts succeed.`;
+      return `Least margin of PGD: ${both((k) => fixed(Math.min(...found[k].margins)))}, exact: ${both((k) => fixed(found[k].least))}; `
+        + `successful starts: ${both((k) => `${Math.round(100 * share(k))}%`)}.`;
     };
   };
 
