@@ -562,8 +562,7 @@ PICTURES = {
     "pgd": Picture(
         "book/ch6_adversarial/pgd_finds_attacks.html",
         pgd_positions,
-        "({ path, margins, worst, level, network }) =>"
-        " [path, margins, network.answer(worst), level]",
+        "({ path, margins, least, level }) => [path, margins, least, level]",
         pgd_expected,
         ("Math.hypot((p - r) / 2, q)", "Math.hypot((p - r) / 2, 2 * q)"),
     ),

@@ -40,7 +40,7 @@
 
     stage.draw = (pen, width) => {
       found = compute(now);
-      const wide = width >= 600, size = Math.min(wide ? 370 : width - 44, 370);
+      const wide = width >= 600, size = Math.min(wide ? 350 : width - 44, 370);
       plane = pen.panel({
         x: 30, y: 10, w: size, h: size, xs: [-REACH, REACH], ys: [-REACH, REACH], xticks: [-1, 0, 1], yticks: [-1, 0, 1], grid: false,
       });
@@ -60,7 +60,7 @@
         x, y, w: width - x - 12, h, xs: [low - room, high + room], ys: [now.X.length, 0], grid: false,
         xticks: [-4, -2, -1, -0.5, -0.2, 0, 0.2, 0.5, 1, 2, 4].filter((z) => z === 0 || (low - room < z && z < high + room && Math.abs(z) > 0.16 * (high - low))),
       });
-      pen.text(x - 16, y - 18, "margin: ○ of the point, ● of its worst point");
+      pen.text(x - 16, y - 18, "margin: ○ clean, ● at the worst point");
       pen.rect(x, y, chart.X(0) - x, h, "water");
       pen.line(chart.X(0), y, chart.X(0), y + h, "ink-line thin");
       found.robust.margins.forEach((z, i) => {
@@ -78,7 +78,7 @@
       });
       pen.rect(x - 7, y + h + 109, 18, 16, "faint-area");
       pen.text(x + 22, y + h + 121, "the network answers −");
-      pen.text(x - 7, y + h + 149, `robust loss ${fixed(found.robust.loss)}, without attacks ${fixed(found.clean.loss)}`, "strong");
+      pen.text(x - 7, y + h + 149, `robust loss ${fixed(found.robust.loss)}, clean loss ${fixed(found.clean.loss)}`, "strong");
       return Math.max(size + 34, y + h + 157);
     };
 
@@ -100,11 +100,11 @@
       while (run.length <= ROUNDS) run.push(compute({ ...now, W: run.at(-1), nu }).next);
       stage.play(ROUNDS, (k) => { now.W = run[k]; });
     };
-    stage.button("Train on the worst points", () => train(now.nu));
+    stage.button("Train on attacks", () => train(now.nu));
     stage.button("Train without attacks", () => train(0));
-    stage.button("Start again", () => { stage.stop(); now.W = START; });
+    stage.button("Reset", () => { stage.stop(); now.W = START; });
     stage.says = () => `Clean error ${fixed(found.clean.error)}, robust error ${fixed(found.robust.error)}; `
-      + `loss ${fixed(found.clean.loss, 3)} without attacks, robust loss ${fixed(found.robust.loss, 3)}.`;
+      + `clean loss ${fixed(found.clean.loss, 3)}, robust loss ${fixed(found.robust.loss, 3)}.`;
   };
 
   hand.picture("board", { title: "Twelve points, the attacker’s discs around them, and the loss of each", compute, show });

@@ -54,7 +54,7 @@ globalThis.hand = (() => {
     legend(left, y, right, entries) {
       let x = left;
       for (const [words, draw] of entries) {
-        const length = 30 + 6.7 * words.length;
+        const length = 32 + 7.3 * words.length;
         if (x + length > right) [x, y] = [left, y + 22];
         draw(x + 6, y - 4);
         this.text(x + 20, y, words);
@@ -308,8 +308,9 @@ globalThis.hand = (() => {
     if (!still || !picture) return;
     const root = document.createElement("div");
     root.className = "hand-stage";
-    still.before(root);
-    still.classList.add("hand-still");
+    const link = still.closest("a");  // to the file of a picture of a given width
+    (link ?? still).before(root);
+    for (const hidden of [still, link]) hidden?.classList.add("hand-still");
     const caption = still.closest("figure")?.querySelector(".caption-text");
     if (caption) {
       const said = document.createElement("span");

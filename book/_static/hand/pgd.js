@@ -10,7 +10,8 @@
     const path = network.descend(x, 1, NU, eta, VISITS, start), worst = network.worst(x, 1, NU);
     const [p, q, r] = W.reduce(([aa, ab, bb], [s, t]) => [aa + s * s, ab + s * t, bb + t * t], [0, 0, 0]);
     const L = Math.hypot(...a) * Math.sqrt((p + r) / 2 + Math.hypot((p - r) / 2, q));
-    return { network, path, margins: path.map(network.answer), worst, level: -network.answer(worst) / (NU * L) };
+    const least = network.answer(worst);
+    return { network, path, margins: path.map(network.answer), worst, level: -least / (NU * L), least };
   };
 
   // The two networks of the page's cell.
@@ -28,7 +29,7 @@
     const finds = (margins) => Math.min(...margins) < 0;
     const grid = Array.from({ length: CELLS ** 2 }, (_, n) => [n % CELLS, Math.floor(n / CELLS)].map((c) => (2 * c + 1) / CELLS - 1)).filter((u) => Math.hypot(...u) < 0.97);
 
-    const verdict = (k) => (found[k].level <= 0 ? "no attack exists" : finds(found[k].margins) ? "PGD finds an attack" : "PGD misses the attack");
+    const verdict = (k) => (found[k].level <= 0 ? "no attack" : finds(found[k].margins) ? "found" : "missed");
     const mark = (pen, x, y, good) => (good ? pen.circle(x, y, 2.4, "green-area") : pen.cross(x, y, 2.4, "vermilion thin"));
 
     stage.draw = (pen, width) => {
@@ -37,7 +38,7 @@
         cached = `${now.alpha} ${now.eta}`;
         fates = BALLS.map((_, k) => grid.map((away) => finds(compute(position(k, away)).margins)));
       }
-      const wide = width >= 560, size = Math.min(wide ? (width - 30) / 2 : width - 8, 300), room = size + 62;
+      const wide = width >= 560, size = Math.min(wide ? (width - 30) / 2 : width - 8, wide ? 236 : 300), room = size + 36;
       planes = found.map(({ network, path, margins, worst, level }, k) => {
         const { W, x } = ball(k), unit = size / 2 / REACH;
         const left = wide ? (width / 2 - size) / 2 + k * width / 2 : (width - size) / 2, top = 26 + (wide ? 0 : k * room);
@@ -52,12 +53,12 @@
         pen.circle(...place(worst), 9, "ring");
         pen.path(path.map(place), "blue");
         path.forEach((u) => pen.circle(...place(u), 2.6, "blue-area"));
-        pen.text(middle[0], top - 10, `level ${fixed(level)} ${level > 1 - now.alpha ? ">" : "≤"} ${fixed(1 - now.alpha)} = 1 − α`, "middle");
-        pen.text(middle[0], top + size + 16, verdict(k), `middle strong ${finds(margins) ? "green-text" : level > 0 ? "vermilion-text" : ""}`);
+        const shown = `level ${fixed(level)} ${level > 1 - now.alpha ? ">" : "≤"} ${fixed(1 - now.alpha)} = 1 − α: ${verdict(k)}`;
+        pen.text(middle[0], top - 10, shown, `middle strong ${finds(margins) ? "green-text" : level > 0 ? "vermilion-text" : ""}`);
         return { middle, unit };
       });
 
-      return pen.legend(8, 26 + room * (wide ? 1 : 2) - 16, width, [
+      return pen.legend(8, 26 + room * (wide ? 1 : 2) - 12, width, [
         ["from here PGD finds an attack", (x, y) => mark(pen, x, y, true)],
         ["from here it does not", (x, y) => mark(pen, x, y, false)],
         ["worst point", (x, y) => pen.circle(x, y, 6, "ring")],
@@ -79,10 +80,11 @@
     stage.slider({ label: "leak α", least: 0.05, most: 1, steps: 95, get: () => now.alpha, set: (alpha) => { now.alpha = alpha; }, words: (alpha) => fixed(alpha) });
     stage.slider({ label: "PGD’s step", least: 0.02, most: 0.6, log: true, steps: 60, get: () => now.eta, set: (eta) => { now.eta = eta; }, words: (eta) => read(eta, 2) });
     stage.button("Start at the centers", () => { now.away = [[0, 0], [0, 0]]; });
-    stage.says = () => found.map(({ margins, worst, network }, k) => {
-      const share = fates[k].filter(Boolean).length / grid.length;
-      return `${k ? "Right" : "Left"}: least margin of PGD ${fixed(Math.min(...margins))}, of the ball ${fixed(network.answer(worst))}; ${read(100 * share, 2)}% of the starts find an attack.`;
-    }).join(" ");
+    stage.says = () => {
+      const both = (value) => found.map((_, k) => value(k)).join(" and "), share = (k) => fates[k].filter(Boolean).length / grid.length;
+      return `Least margin of PGD: ${both((k) => fixed(Math.min(...found[k].margins)))}, exact: ${both((k) => fixed(found[k].least))}; `
+        + `successful starts: ${both((k) => `${Math.round(100 * share(k))}%`)}.`;
+    };
   };
 
   hand.picture("pgd", { title: "Two balls, and the path of PGD from any start", compute, show });
