@@ -22,7 +22,7 @@
 
     stage.draw = (pen, width) => {
       found = compute(now);
-      const wide = width >= 560, size = Math.min(wide ? 0.42 * width : width - 20, 300);
+      const wide = width >= 560, size = Math.min(width - 20, wide ? 250 : 300);
       const left = wide ? 4 : (width - size) / 2;
       plane = { X: scale([-REACH, REACH], [left, left + size]), Y: scale([REACH, -REACH], [26, 26 + size]) };
       const { X, Y } = plane, ring = Array.from({ length: 121 }, (_, k) => compute({ ...now, turn: 3 * k * DEGREE }));
@@ -77,7 +77,7 @@
     stage.says = () => {
       const over = found.squared - found.least;
       return `UVᵀ = diag(${FIRST}, ${read(now.second)}) at every angle. At ${Math.round(now.turn / DEGREE)}° ψ₂² = ${fixed(found.squared)}`
-        + (over < 0.005 ? ", the smallest value in the fiber: the units have equal norms." : `, ${fixed(over)} above the smallest value in the fiber.`);
+        + (over < 0.005 ? ", the smallest in the fiber: equal norms." : `, ${fixed(over)} above the smallest in the fiber.`);
     };
   };
 
