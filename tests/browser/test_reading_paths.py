@@ -39,7 +39,7 @@ def test_two_hours_are_two_hours(context, home):
     with browse.visit(context, home, "book/index.html") as (page, _):
         line = page.locator("details.route > summary").first.inner_text()
     minutes = re.match(r"Two hours · (\d+) minutes to read", line)
-    assert 110 <= int(minutes[1]) <= 130
+    assert 110 <= int(minutes[1]) <= 120
 
 
 @pytest.mark.parametrize("route", routes(), ids=lambda route: route.name)
