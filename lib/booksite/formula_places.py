@@ -39,7 +39,7 @@ def width(tex: str) -> float | None:
     tex = BIG.sub("", NAME.sub(lambda name: "\\" + RENAMED[name[1]], tex))
     tex = TWO.sub(r"\1{\2}", ONE.sub(r"\1{\2}", tex))
     try:
-        return PARSER.parse(f"${tex}$", 72, FONT)[0] / 100
+        return float(PARSER.parse(f"${tex}$", 72, FONT)[0]) / 100
     except ValueError:
         return None
 

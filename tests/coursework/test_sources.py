@@ -7,7 +7,6 @@ import yaml
 from coursework.tools import course, sources
 from nbformat import v4
 
-from armslength.assign import key
 from armslength.otter_source import SourceError, bound_names, is_hidden, mapping
 
 CELLS = """
@@ -247,7 +246,7 @@ def test_wrong_answers_are_the_solution_with_something_else(folder):
 
 
 def test_the_key_has_marks_answers_and_hidden_tests():
-    assert key(sources.read("sums")) == textwrap.dedent("""\
+    assert sources.read("sums").key() == textwrap.dedent("""\
         # Key: sums
 
         3.5 marks.

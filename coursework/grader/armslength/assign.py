@@ -37,7 +37,7 @@ def both_trees(notebook, trees):
     for path in instructor.glob("*.zip"):  # its name has the time of day
         path.rename(instructor / "autograder.zip")
     shutil.copy(notebook, instructor / otter_source.SOURCE)
-    (instructor / "key.md").write_text(key(otter_source.read(instructor)), encoding="utf-8")
+    (instructor / "key.md").write_text(otter_source.read(instructor).key(), encoding="utf-8")
     made = instructor.resolve()
     with contextlib.chdir(notebook.parent):  # where its data lie
         check(made)
@@ -72,22 +72,6 @@ def at_once(make, everything):
     context = multiprocessing.get_context("fork")  # otter is imported once
     with ProcessPoolExecutor(os.cpu_count(), mp_context=context) as pool:
         yield from pool.map(make, everything)
-
-
-def key(source):
-    """The grading key: marks, and of each question what is right and what the tests look at."""
-    total = sum(question.points for question in source.questions)
-    parts = [f"# Key: {source.name.replace('_', ' ')}\n\n{total:g} marks.\n"]
-    for question in source.questions:
-        how = "by hand" if question.manual else "by tests"
-        parts.append(f"## {question.name} ({question.points:g} marks, {how})\n")
-        for cell in question.solution:
-            code = cell.cell_type == "code"
-            parts.append(f"```python\n{cell.source}\n```\n" if code else f"{cell.source}\n")
-        if question.hidden_tests:
-            parts.append("Hidden tests:\n")
-            parts += [f"```python\n{test}\n```\n" for test in question.hidden_tests]
-    return "\n".join(parts)
 
 
 def main():

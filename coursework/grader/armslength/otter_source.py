@@ -50,6 +50,21 @@ class Source:
         found = (re.match(r"#+ +(.*\S)", text) for text in texts)
         return next((heading[1] for heading in found if heading), self.name)
 
+    def key(self):
+        """The grading key: marks, and of each question what is right and what the tests look at."""
+        total = sum(question.points for question in self.questions)
+        parts = [f"# Key: {self.name.replace('_', ' ')}\n\n{total:g} marks.\n"]
+        for question in self.questions:
+            how = "by hand" if question.manual else "by tests"
+            parts.append(f"## {question.name} ({question.points:g} marks, {how})\n")
+            for cell in question.solution:
+                code = cell.cell_type == "code"
+                parts.append(f"```python\n{cell.source}\n```\n" if code else f"{cell.source}\n")
+            if question.hidden_tests:
+                parts.append("Hidden tests:\n")
+                parts += [f"```python\n{test}\n```\n" for test in question.hidden_tests]
+        return "\n".join(parts)
+
 
 def read(instructor):
     """The assignment whose instructor's tree is at a path. Raises SourceError."""
