@@ -1,16 +1,19 @@
 """What the tools do for those who write, and what of an answer arrives."""
 
+import os
 import shutil
 import subprocess
 import sys
+import unicodedata
 import zipfile
 from importlib.metadata import version
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from armslength import sandbox
+from armslength import grade, inbox, sandbox
 from armslength.grader import Grader
 from armslength.otter_source import SourceError
 from armslength.sandbox import Sandbox
@@ -202,3 +205,19 @@ def test_a_notebook_finds_its_folder_a_user_and_a_lock():
     with Sandbox() as own, Submission(cells, LIMITS, own) as submission:
         assert [submission.get(name) for name in ("user", "z", "w")] == ["student", 3, 1]
         assert submission.remarks == {}
+
+
+def test_two_files_with_one_readable_name_are_two_submissions(tmp_path):
+    for form in ("NFC", "NFD"):
+        (tmp_path / f"{unicodedata.normalize(form, 'josé')}.ipynb").write_bytes(form.encode())
+    for letter in (b"\xfc", b"\xf6"):
+        Path(os.fsdecode(os.fsencode(tmp_path) + b"/M" + letter + b"ller.ipynb")).write_bytes(
+            letter
+        )
+    found = inbox.read(tmp_path, 100)
+    assert len({grade.place(handed) for handed in found}) == len(found) == 4
+
+
+def test_empty_rows_of_a_roster_are_nobody(tmp_path):
+    (tmp_path / "roster.csv").write_text("id,name,file\nada,Ada,\n,,\n,,\n")
+    assert [row["id"] for row in inbox.roster(tmp_path / "roster.csv", "sums")] == ["ada"]

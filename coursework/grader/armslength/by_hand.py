@@ -27,8 +27,8 @@ def pages(everything, source, names):
     answers, whose = {}, defaultdict(list)
     for handed in everything:
         if handed.file:
-            answers[handed.file] = answers_in(handed.content, given)
-            whose[handed.file].append(names[handed.student])
+            answers[handed.path or handed.file] = answers_in(handed.content, given)
+            whose[handed.path or handed.file].append(names[handed.student])
     for number, question in enumerate(manual):
         rows = [
             (" and ".join(whose[file]), found[number] if len(found) == len(manual) else None)

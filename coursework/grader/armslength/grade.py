@@ -119,7 +119,7 @@ def shown(handed):
 
 def place(handed):
     """The file that was handed in, or whose there is none."""
-    return handed.file, handed.file or handed.student
+    return handed.path or handed.file, handed.file or handed.student
 
 
 def joined(handed, result, by_hand, solution):
@@ -214,7 +214,7 @@ def grade(folder, name, trees, out, limits, library=(), due=None, anonymous=Fals
     elif private:
         raise ValueError(f"{private[0]} lies among Python's own files, which submissions can read.")
     grader = Grader(trees / "instructor" / name, library)
-    told = [conventions(handed.content or b"") for handed in everything]
+    told = [conventions(handed.content or b"") for handed in everything if handed.listed]
     told = [form for form in told if form is not None]
     others = sum(form != conventions(grader.solution) for form in told)
     if others > len(told) / 2:

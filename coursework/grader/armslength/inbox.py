@@ -34,6 +34,9 @@ class Handed:
     listed: bool = True  # in the roster, if there is one
     sure: bool = True  # that nothing else may be this student's
     remarks: list[str] = field(default_factory=list)
+    path: str = (
+        ""  # the name of the file as the system has it: two files may have one readable name
+    )
 
     def hours_late(self, due):
         """How late it is, as text; nothing if it is not, or if nothing says when it is due."""
@@ -83,7 +86,9 @@ def _files(folder, most):
                 continue
             inside = path.relative_to(folder).as_posix()
             name = os.fsencode(inside).decode("utf-8", "replace")
-            handed = Handed("", unicodedata.normalize("NFC", name))  # of macOS they are not
+            handed = Handed(
+                "", unicodedata.normalize("NFC", name), path=inside
+            )  # of macOS they are not
             if not stat.S_ISREG(found.st_mode):
                 kind = "a link" if stat.S_ISLNK(found.st_mode) else "no file"
                 yield replace(handed, remarks=[f"It is {kind}: hand in the notebook itself."])
@@ -96,7 +101,7 @@ def _files(folder, most):
 def roster(path, name):
     """The rows of roster.csv: dictionaries with id, name, file, and the group and date that hold
     for the assignment `name`. Raises ValueError."""
-    rows = table.read(path)
+    rows = [row for row in table.read(path) if any(row.values())]  # spreadsheets leave empty ones
     if not rows or not {"id", "name", "file"} <= set(rows[0]):
         raise ValueError(f"{path} needs the columns id, name, file, and a row for each student.")
     twice = [key for key, times in Counter(row["id"] for row in rows).items() if times > 1]
