@@ -23,7 +23,7 @@ def split_images(images, trained, seed):
 
 def network(width, stride):
     """A PreActResNet-18 whose first convolution goes by `stride`, in the thesis by 1."""
-    # not in the faster format channels_last: its gradients crash torch 2.13 on AVX2 processors
+    # not in the faster format channels_last, whose gradients crash torch 2.13 without AVX-512
     model = ch6_cifar.preact_resnet18(width)
     model[1].stride = stride, stride
     return model
