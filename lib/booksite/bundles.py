@@ -122,7 +122,7 @@ def bundle(app, config):
     if config.html_theme == "sphinx_book_theme":
         app.connect("builder-inited", list_shared, 999)
         app.connect("html-page-context", offer)
-        app.connect("build-finished", write)
+        app.connect("build-finished", write, 900)  # the theme writes colors of code at 500
     if config.mathjax_path == f"{LATER}tex-chtml.js":
         config.mathjax_path = f"{LATER}bundle.js"
         app.connect("build-finished", write_mathjax)
