@@ -19,6 +19,7 @@ document.addEventListener("DOMContentLoaded", () => {
       if (!dialog.isConnected) document.body.append(dialog);
       large.src = picture.src;
       large.alt = picture.alt;
+      dialog.style.filter = getComputedStyle(picture).filter;
       dialog.showModal();
     };
     picture.addEventListener("click", open);
