@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 from playwright.sync_api import TimeoutError as Late
 from scipy.special import expit
+from scipy.stats import binom
 
 from browser import browse
 from runproofs import linalg
@@ -188,8 +189,10 @@ def retentive_expected(position):
     masses = np.array([mass, (1 - mass) / 2, (1 - mass) / 2])
     beta = capacity.retentiveness(atoms, masses).beta
     at = np.array([[1.0, 0], [0.6, 0.8]])
-    shares = capacity.second_moment(at, atoms, masses) / ((at @ atoms.T) ** 2 @ masses)
-    return [beta, beta, shares]  # the script's beta, and what its direction keeps
+    whole = (at @ atoms.T) ** 2 @ masses
+    shares = capacity.second_moment(at, atoms, masses) / whole
+    parts = (at @ atoms.T) ** 2 * masses / whole[:, None]
+    return [beta, beta, shares, parts]  # the script's beta, and what its direction keeps
 
 
 # (6) labels on a circle -------------------------------------------------------------------------
@@ -215,7 +218,7 @@ def labels_expected(position):
     angles = np.array(position["angles"])
     X = np.stack([np.cos(angles), np.sin(angles)], axis=1)
     # the margin from above; from below a map of length at most 1 proves it to 1e-8, as here
-    return [lazy_margin.planar_margin(X, position["labels"]).upper, 0, 1]
+    return [lazy_margin.planar_margin(X, position["labels"]).upper, 0, 1, np.zeros(5)]
 
 
 # (7) the worst case -----------------------------------------------------------------------------
@@ -263,7 +266,35 @@ def race_positions():
             strict=True,
         )
     ]
-    return corners + known + inner
+    dropouts = rng.random((COUNT, 3, 8)).tolist()
+    return [
+        position | {"coins": coins}
+        for position, coins in zip(corners + known + inner, dropouts, strict=True)
+    ]
+
+
+def fitted(feature_0, feature_1, mean_0, mean_1, square):
+    """The answers b + c F to both examples, F a feature with these moments, fitted to 0 and 1."""
+    mean = (mean_0 + mean_1) / 2
+    c = (mean_1 / 2 - mean / 2) / (square - mean**2)
+    b = 1 / 2 - c * mean
+    return [b + c * feature_0, b + c * feature_1]
+
+
+def race_answers(K, n, multiple, d, p, coins):
+    """The answers of the three kinds, by least squares on what their last layers feel."""
+    inputs, layers = coins[:, 0], coins[:, 1:d]
+    kept, e, widths = binom.ppf(inputs, K, p), (1 - p) ** K, np.full(d - 1, multiple)
+    widths[0] = multiple // K
+    passes = np.prod(binom.ppf(layers, n, p) / (n * p), axis=1)
+    gadget = np.prod(binom.ppf(layers, widths, p) / (widths * p), axis=1)
+    noise, Q = (1 + (1 - p) / (n * p)) ** (d - 1), np.prod(1 + (1 - p) / (widths * p))
+    votes = K**2 + K * (1 - p) / p
+    return [
+        fitted(0 * kept, kept / p * passes, 0, K, votes * noise / 2),
+        fitted(passes, (kept == 0) * passes, 1, e, (1 + e) * noise / 2),
+        fitted(0 * kept, (kept > 0) * gadget, 0, 1 - e, (1 - e) * Q / 2),
+    ]
 
 
 def first(step, wins):
@@ -291,7 +322,8 @@ def race_expected(position):
         first(1, lambda m: or_networks.detector_wins(K, m, d, keep=p)),
         first(K, lambda m: least(gadget, m, biased=True) < least(plain, m)),
     ]
-    return [criteria, [crossing or -1 for crossing in crossings]]
+    answers = race_answers(K, n, multiple, d, p, np.array(position["coins"]))
+    return [criteria, [crossing or -1 for crossing in crossings], answers]
 
 
 # (9) a fiber ------------------------------------------------------------------------------------
@@ -527,16 +559,18 @@ PICTURES = {
     "retentive": Picture(
         "book/ch4_generalization/retentiveness.html",
         retentive_positions,
-        "({ beta, direction: [p, q], share }) =>"
-        " [beta, share(Math.atan2(q, p)), [share(0), share(Math.atan2(0.8, 0.6))]]",
+        "({ beta, direction: [p, q], share, parts }) => [beta, share(Math.atan2(q, p)),"
+        " ...[share, parts].map((part) => [0, Math.atan2(0.8, 0.6)].map(part))]",
         retentive_expected,
         ("(1 - mass) / 2, (1 - mass) / 2", "(1 - mass) / 2, 0"),
     ),
     "labels": Picture(
         "book/ch5_convergence/margin.html",
         labels_positions,
-        "({ upper, margins, psi }) => [upper, Math.max(0, upper - Math.min(...margins) - 1e-8),"
-        " Math.max(1, ...psi.map((v) => Math.hypot(...v)))]",
+        """({ upper, margins, psi, gains }) => [
+          upper, Math.max(0, upper - Math.min(...margins) - 1e-8),
+          Math.max(1, ...psi.map((v) => Math.hypot(...v))),
+          margins.map((margin, i) => gains[i].reduce((left, gain) => left - gain, margin))]""",
         labels_expected,
         ("mass = (to - from) / TURN", "mass = (to - from) / 4"),
     ),
@@ -577,7 +611,8 @@ PICTURES = {
     "race": Picture(
         "book/companions/surprises/detector.html",
         race_positions,
-        "({ criteria, wins }) => [criteria, wins.map((n) => n ?? -1)]",
+        "({ criteria, wins, answers }, _, { coins }) =>"
+        " [criteria, wins.map((n) => n ?? -1), answers(coins)]",
         race_expected,
         ("(1 - e) ** 2 / ((1 + e)", "(1 - e) ** 2 / ((1 - e)"),
     ),

@@ -87,7 +87,8 @@
   };
 
   // angles of the points, labels 1 and -1. On each arc between the lines z^T x = 0 the same points
-  // are active, and psi is one vector. The margin lies between lower and upper.
+  // are active, and psi is one vector. The margin lies between lower and upper. gains: what each arc
+  // adds to the margin of each point, null where it does not see the point.
   const compute = ({ angles, labels }) => {
     const points = angles.map(at), within = (angle) => angle - TURN * Math.floor(angle / TURN);
     const rays = angles.flatMap((angle) => [within(angle + TURN / 4), within(angle - TURN / 4)]).sort((a, b) => a - b);
@@ -96,47 +97,56 @@
       const middle = at((from + to) / 2), mass = (to - from) / TURN;
       return [0, 1].map((d) => points.map((x, i) => (dot(x, middle) > 0 ? mass * labels[i] * x[d] : 0)));
     });
-    return { arcs, ...centrePath(pushes) };
+    const best = centrePath(pushes), sees = arcs.map(({ from, to }) => points.map((x) => dot(x, at((from + to) / 2)) > 0));
+    const gains = points.map((_, i) => arcs.map((__, k) => (sees[k][i] ? pushes[k][0][i] * best.psi[k][0] + pushes[k][1][i] * best.psi[k][1] : null)));
+    return { arcs, gains, ...best };
   };
 
   const show = (stage) => {
     const now = { angles: [0, 40, 100, -170, -110].map((degrees) => degrees * TURN / 360), labels: [1, 1, -1, -1, 1] };
     const INNER = 0.72;
-    let found, disc;
-    const sign = (label) => (label > 0 ? "+" : "−");
+    let found, disc, chosen = 1;
+    const sign = (label) => (label > 0 ? "+" : "−"), look = (i) => (now.labels[i] > 0 ? "green" : "vermilion");
     stage.draw = (pen, width) => {
       found = compute(now);
-      const wide = width >= 560, size = Math.min(wide ? 0.5 * width : width, 320), unit = size / 2 / 1.5;
-      const x = wide ? size / 2 : width / 2, y = size / 2;
+      const wide = width >= 560, size = Math.min(wide ? 0.5 * width : width, 300), unit = size / 2 / 1.47;
+      const x = wide ? size / 2 : width / 2, y = 22 + size / 2, facing = now.angles[chosen];
       disc = { x, y, place: ([p, q]) => [x + unit * p, y - unit * q] };
+      pen.text(x, 14, `shaded: the arrows ψ for point ${chosen + 1}`, "middle strong");
+      pen.path([...Array(41)].map((_, k) => disc.place(at(facing + TURN * (k / 80 - 0.25)))), "faint-area", true);
       pen.circle(x, y, unit, "ink-line thin");
-      for (const { from, to } of found.arcs) pen.line(x, y, ...disc.place(at(from).map((c) => 1.12 * c)), "axis dashed faint");
+      for (const { from } of found.arcs) pen.line(x, y, ...disc.place(at(from).map((c) => 1.12 * c)), "axis dashed faint");
       found.arcs.forEach(({ from, to }, k) => {
-        const base = at((from + to) / 2), tip = base.map((c, d) => c + 0.45 * found.psi[k][d]);
-        pen.arrow(...disc.place(base), ...disc.place(tip), "blue", 6);
+        const base = at((from + to) / 2), tip = base.map((c, d) => c + 0.45 * found.psi[k][d]), gain = found.gains[chosen][k];
+        pen.arrow(...disc.place(base), ...disc.place(tip), gain === null ? "ink-line thin faint" : gain < 0 ? "orange border" : "blue border", 7);
       });
-      now.angles.forEach((angle, i) => pen.text(...disc.place(at(angle).map((c) => 0.5 * c)).map((c, d) => c + 5 * d), `${i + 1} ${sign(now.labels[i])}`, "middle strong"));
+      now.angles.forEach((angle, i) => pen.text(...disc.place(at(angle).map((c) => 0.52 * c)).map((c, d) => c + 5 * d), i + 1, "middle strong halo"));
 
-      const left = wide ? size + 56 : 34, top = wide ? 34 : size + 40, h = wide ? size - 90 : 130;
-      const chart = pen.panel({ x: left, y: top, w: width - left - 14, h, xs: [0, 5], ys: [0, 0.6], yticks: [0, 0.2, 0.4, 0.6] });
-      pen.text(left - 24, top - 14, "margin of each point");
+      const left = wide ? size + 56 : 34, top = wide ? 76 : size + 96, h = wide ? size - 118 : 120, w = width - left - 82;
+      const [good, bad] = now.labels[chosen] > 0 ? ["toward", "away from"] : ["away from", "toward"];
+      pen.text(left - 24, top - 60, `point ${chosen + 1} is ${sign(now.labels[chosen])}: arrows ${good} it help`, "blue-text strong");
+      pen.text(left - 24, top - 42, `arrows ${bad} it hurt`, "orange-text strong");
+      const chart = pen.panel({ x: left, y: top, w, h, xs: [0, 5], ys: [0, 0.5], yticks: [0, 0.25, [0.5, "½"]] });
+      pen.text(left - 24, top - 14, "margin: help minus hurt, on average");
       found.margins.forEach((margin, i) => {
-        const middle = chart.X(i + 0.5), half = 0.28 * chart.w / 5;
-        pen.rect(middle - half, chart.Y(margin), 2 * half, chart.Y(0) - chart.Y(margin), now.labels[i] > 0 ? "green-area" : "vermilion-area");
-        pen.text(middle, top + h + 16, `${i + 1} ${sign(now.labels[i])}`, "middle");
+        const middle = chart.X(i + 0.5), half = 0.28 * w / 5;
+        pen.rect(middle - half, chart.Y(margin), 2 * half, chart.Y(0) - chart.Y(margin), `${look(i)}-area`);
+        if (i === chosen) pen.rect(middle - half - 3, chart.Y(margin) - 3, 2 * half + 6, chart.Y(0) - chart.Y(margin) + 6, "hollow");
+        pen.text(middle, top + h + 17, `${i + 1} ${sign(now.labels[i])}`, `middle ${look(i)}-text ${i === chosen ? "strong" : ""}`);
       });
       const level = chart.Y(found.upper);
-      pen.line(left, level, left + chart.w, level, "ink-line dashed");
-      pen.text(left + chart.w, level - 6, `γ = ${fixed(found.upper, 4)}`, "end halo strong");
-      return wide ? size : top + h + 24;
+      pen.line(left, level, left + w, level, "ink-line dashed");
+      pen.text(left + w + 5, level - 2, "least: γ", "strong");
+      pen.text(left + w + 5, level + 14, `= ${fixed(found.upper, 4)}`, "strong");
+      return wide ? size + 22 : top + h + 24;
     };
     const turn = (i, angle) => { now.angles[i] = angle - TURN * Math.round(angle / TURN); };
     now.angles.forEach((_, i) => {
       const handle = stage.handle({
         label: `point ${i + 1}`,
         where: () => {
-          handle?.classList.toggle("green", now.labels[i] > 0);
-          handle?.classList.toggle("vermilion", now.labels[i] < 0);
+          for (const color of ["green", "vermilion"]) handle?.classList.toggle(color, look(i) === color);
+          if (handle) handle.lastChild.textContent = sign(now.labels[i]);
           return disc.place(at(now.angles[i]).map((c) => INNER * c));
         },
         drag: (x, y) => turn(i, Math.atan2(disc.y - y, x - disc.x)),
@@ -144,14 +154,17 @@
         act: () => { now.labels[i] = -now.labels[i]; },
         now: () => ({
           value: Math.round(now.angles[i] * 360 / TURN), least: -180, most: 180,
-          words: `${read(now.angles[i] * 360 / TURN)} degrees, label ${now.labels[i] > 0 ? "plus" : "minus"}; Enter changes the label`,
+          words: `${read(now.angles[i] * 360 / TURN)} degrees, label ${now.labels[i] > 0 ? "plus" : "minus"}, margin ${fixed(found.margins[i], 4)}; Enter changes the label`,
         }),
       });
+      handle.insertAdjacentHTML("beforeend", '<text class="middle" y="5.5"></text>');
+      handle.addEventListener("focus", () => { chosen = i; stage.change(); });
     });
     stage.says = () => {
       if (found.upper < 1e-9) return "Lazy margin γ = 0: no wide, lazy network tells these points apart.";
-      const tight = found.margins.map((m, i) => (m < found.lower + 1e-6 ? i + 1 : 0)).filter(Boolean);
-      return `Lazy margin γ = ${fixed(found.upper, 4)}, which the best map gives to ${tight.length > 1 ? "points" : "point"} ${tight.join(", ")}.`;
+      const list = (points) => `point${points.length > 1 ? "s" : ""} ${points.join(", ")}`;
+      const [tight, more] = [true, false].map((least) => found.margins.flatMap((m, i) => (m < found.lower + 1e-6 === least ? [i + 1] : [])));
+      return `The best arrows give ${list(tight)} the margin γ = ${fixed(found.upper, 4)}${more.length ? `, and more to ${list(more)}` : ""}.`;
     };
   };
 

@@ -15,8 +15,9 @@
     return [a + mass * x[0] * x[0], b + mass * x[0] * x[1], c + mass * x[1] * x[1]];
   }, [0, 0, 0]);
 
-  // angles of the three points; mass: of the first, the others share the rest. share(angle) is what
-  // the neuron of that direction keeps; beta the least share, and the direction that has it.
+  // angles of the three points; mass: of the first, the others share the rest. parts(angle): of the
+  // second moment in that direction, by points; share(angle): the parts of the points that the
+  // neuron of that direction sees; beta the least share, and the direction that has it.
   const compute = ({ angles, mass }) => {
     const atoms = angles.map(at), masses = [mass, (1 - mass) / 2, (1 - mass) / 2];
     const { vectors, values } = eigen(...moment(atoms, masses, () => true));
@@ -36,76 +37,103 @@
     } else candidates.push([1, 0], [-1, 0]);
     const best = candidates.reduce((v, w) => (kept(w) < kept(v) ? w : v));
     const direction = back(best), length = Math.hypot(...direction);
-    const share = (angle) => {
-      const v = at(angle), seen = atoms.map((x) => dot(v, x));
-      const all = seen.reduce((a, s, k) => a + masses[k] * s * s, 0);
-      return all > 1e-14 ? seen.reduce((a, s, k) => a + masses[k] * Math.max(s, 0) ** 2, 0) / all : null;
+    const sees = (angle, k) => dot(at(angle), atoms[k]) > 1e-9;
+    const parts = (angle) => {
+      const squares = atoms.map((x, k) => masses[k] * dot(at(angle), x) ** 2), all = squares.reduce((a, b) => a + b, 0);
+      return all > 1e-14 ? squares.map((s) => s / all) : null;
     };
-    return { beta: kept(best), direction: direction.map((c) => c / length), masses, share };
+    const share = (angle) => parts(angle)?.reduce((a, part, k) => a + (sees(angle, k) ? part : 0), 0) ?? null;
+    return { beta: kept(best), direction: direction.map((c) => c / length), masses, sees, parts, share };
   };
 
   const MASS = [0.02, 0.9];
 
   const show = (stage) => {
-    const now = { angles: [0, 0, 0], mass: 0.34, free: false };
-    let found, disc;
-    const round = (angle) => angle - TURN * Math.round(angle / TURN);
+    const now = { angles: [0, 0, 0], mass: 0.34, free: false, neuron: null };  // null: the worst one
+    const BORDER = 1.22;
+    let found, disc, chart, angle;
+    const round = (turned) => turned - TURN * Math.round(turned / TURN);
+    const percent = (share) => `${fixed(100 * share, 1)}%`;
     stage.draw = (pen, width) => {
       found = compute(now);
-      const wide = width >= 560, size = Math.min(wide ? width / 2 - 20 : width - 20, 300);
-      const circle = (left, top, reach) => {
-        const unit = size / 2 / reach, x = left + size / 2, y = top + size / 2;
-        return { place: ([p, q]) => [x + unit * p, y - unit * q], unit, x, y };
-      };
-      disc = circle(wide ? (width / 2 - size) / 2 : (width - size) / 2, 26, 1.3);
-      pen.circle(disc.x, disc.y, disc.unit, "ink-line thin");
-      const worst = found.direction.map((c) => 1.22 * c);
-      pen.path([[worst[1], -worst[0]], [-worst[1], worst[0]]].map(disc.place), "ink-line dashed thin");
-      const edge = Math.atan2(worst[1], worst[0]);
-      pen.path([...Array(41)].map((_, k) => disc.place(at(edge - Math.PI / 2 + Math.PI * k / 40))), "half", true);
-      pen.arrow(disc.x, disc.y, ...disc.place(worst), "vermilion");
-      now.angles.forEach((angle, k) => pen.circle(...disc.place(at(angle)), 34 * Math.sqrt(found.masses[k]), "orange-area"));
-      pen.text(disc.x, 14, "three points, and the worst neuron", "middle");
+      angle = now.neuron ?? Math.atan2(found.direction[1], found.direction[0]);
+      const wide = width >= 560, size = Math.min(wide ? width / 2 - 30 : width - 40, 290), unit = size / 2 / 1.3;
+      const [x, y] = [wide ? size / 2 : width / 2, 22 + size / 2], v = at(angle), side = at(angle + TURN / 4);
+      const share = found.share(angle), parts = found.parts(angle) ?? [0, 0, 0];
+      disc = { x, y, place: ([p, q]) => [x + unit * p, y - unit * q] };
+      pen.text(x, 14, "the neuron sees the shaded half", "middle vermilion-text strong");
+      pen.path([...Array(41)].map((_, k) => disc.place(at(angle - TURN / 4 + TURN * k / 80))), "half", true);
+      pen.circle(x, y, unit, "ink-line thin");
+      pen.path([BORDER, -BORDER].map((c) => disc.place(side.map((s) => c * s))), "ink-line dashed thin");
+      pen.arrow(x, y, ...disc.place(v.map((c) => BORDER * c)), "vermilion", 0);
+      now.angles.forEach((turned, k) => {
+        const point = at(turned), seen = found.sees(angle, k), r = 34 * Math.sqrt(found.masses[k]);
+        pen.line(...disc.place(point), ...disc.place(side.map((s) => s * dot(side, point))), seen ? "orange border" : "ink-line dotted faint");
+        pen.circle(...disc.place(point), r, seen ? "orange-area" : "paper-area ink-line lost");
+        pen.text(x + (unit - r - 11) * point[0], y - (unit - r - 11) * point[1] + 5, k + 1, "middle strong halo");
+      });
 
-      const polar = circle(wide ? width / 2 + (width / 2 - size) / 2 : (width - size) / 2, wide ? 26 : size + 66, 1.12);
-      pen.text(polar.x, polar.y - size / 2 - 12, "share that each direction keeps", "middle");
-      for (const r of [0.25, 0.5, 0.75, 1]) {
-        pen.circle(polar.x, polar.y, r * polar.unit, r === 0.5 ? "ink-line dashed thin" : "grid-circle");
-        pen.text(polar.x + 4, polar.y - r * polar.unit - 3, r === 0.5 ? "½" : r, "tick");
-      }
-      const curve = [];
-      for (let k = 0; k < 360; k++) {
-        const angle = TURN * k / 360, share = found.share(angle);
-        if (share !== null) curve.push(polar.place(at(angle).map((c) => share * c)));
-      }
-      pen.path(curve, "blue", true);
-      pen.arrow(polar.x, polar.y, ...polar.place(found.direction.map((c) => found.beta * c)), "vermilion", 5);
-      pen.circle(...polar.place(found.direction.map((c) => found.beta * c)), 5.5, "vermilion-area");
-      return (wide ? 26 : size + 66) + size + 6;
+      const left = wide ? size + 60 : 30, w = width - left - 12, top = wide ? 52 : size + 74;
+      pen.text(left, top - 26, "mass × squared distance from the dashed line");
+      let from = left;
+      for (const seen of [true, false]) parts.forEach((part, k) => {
+        if (found.sees(angle, k) !== seen) return;
+        pen.rect(from, top, w * part - 1, 22, seen ? "orange-area" : "hollow lost");
+        if (w * part > 14) pen.text(from + w * part / 2, top + 16, k + 1, `middle strong ${seen ? "on-orange" : ""}`);
+        from += w * part;
+      });
+      pen.text(left, top - 7, share === null ? "all distances are 0" : `${percent(share)} seen`, "orange-text strong");
+      if (share !== null) pen.text(left + w, top - 7, `${percent(1 - share)} not seen`, "end");
+
+      const h = wide ? size - 132 : 120;
+      chart = pen.panel({
+        x: left, y: top + 66, w, h, xs: [0, TURN], ys: [0, 1], yticks: [0, [0.5, "½"], 1],
+        xticks: ["→", "↑", "←", "↓", "→"].map((words, k) => [k * TURN / 4, words]), xlabel: "direction of the neuron",
+      });
+      pen.text(left, top + 54, "share seen, by direction", "blue-text");
+      const curve = [...Array(361)].map((_, k) => [TURN * k / 360, found.share(TURN * k / 360)]);
+      pen.path(curve.filter(([, s]) => s !== null).map(([a, s]) => [chart.X(a), chart.Y(s)]), "blue");
+      pen.line(left, chart.Y(found.beta), left + w, chart.Y(found.beta), "vermilion dashed");
+      pen.text(left + w, chart.Y(found.beta) + (found.beta > 0.15 ? 15 : -6), `least: β = ${fixed(found.beta, 3)}`, "end vermilion-text halo");
+      return top + 66 + h + 38;
     };
-    const turn = (k, angle) => { now.angles[k] = round(angle); now.free = true; };
     const BALANCED = 0.48;  // the law of Proposition 2, of mean 0, needs delta below 1/2
     const balance = () => {
       now.free = false;
       now.mass = Math.min(now.mass, BALANCED);
-      const angle = Math.acos(-now.mass / (1 - now.mass));
-      now.angles = [0, angle, -angle];
+      const turned = Math.acos(-now.mass / (1 - now.mass));
+      now.angles = [0, turned, -turned];
     };
     balance();
-    now.angles.forEach((_, k) => stage.handle({
-      label: `point ${k + 1}`,
-      where: () => disc.place(at(now.angles[k])),
-      drag: (x, y) => turn(k, Math.atan2(disc.y - y, x - disc.x)),
-      press: (right, up) => turn(k, now.angles[k] + (up - right) * Math.PI / 90),
-      now: () => ({ value: Math.round(now.angles[k] * 360 / TURN), least: -180, most: 180, words: `${read(now.angles[k] * 360 / TURN)} degrees, mass ${fixed(found.masses[k])}` }),
-    }));
+    const degrees = (turned) => Math.round(turned * 360 / TURN);
+    const circular = (label, look, get, set, where, words, drag = (x, y) => Math.atan2(disc.y - y, x - disc.x), way = -1) => stage.handle({
+      label, look, where, drag: (x, y) => set(round(drag(x, y))),
+      press: (right, up) => set(round(get() + (up + way * right) * Math.PI / 90)),
+      now: () => ({ value: degrees(round(get())), least: -180, most: 180, words: `${read(degrees(round(get())))} degrees, ${words()}` }),
+    });
+    now.angles.forEach((_, k) => circular(
+      `point ${k + 1}`, "", () => now.angles[k], (to) => { now.angles[k] = to; now.free = true; }, () => disc.place(at(now.angles[k])),
+      () => `mass ${fixed(found.masses[k])}, ${found.sees(angle, k) ? "seen" : "not seen"}`,
+    ));
+    const neuron = ["vermilion", () => now.neuron ?? angle, (to) => { now.neuron = to; }];
+    const keeps = () => (found.share(angle) === null ? "all distances are 0" : `sees ${percent(found.share(angle))}`);
+    circular("direction of the neuron", ...neuron, () => disc.place(at(angle).map((c) => BORDER * c)), keeps);
+    const along = () => (angle % TURN + TURN) % TURN;
+    const onCurve = () => [chart.X(along()), chart.Y(found.share(angle) ?? 0.5)];
+    circular("direction, on the curve", ...neuron, onCurve, keeps, (x) => Math.min(chart.X.inverse(x), TURN - 1e-3), 1);
     stage.slider({
-      label: "mass δ", name: "mass δ of point 1", least: MASS[0], most: MASS[1], steps: 88, get: () => now.mass,
+      label: "mass δ of point 1", least: MASS[0], most: MASS[1], steps: 88, get: () => now.mass,
       set: (mass) => { now.mass = mass; now.free ||= mass > BALANCED; if (!now.free) balance(); }, words: (mass) => fixed(mass),
     });
-    stage.button("Mean 0", balance);
-    stage.says = () => `Retentiveness β = ${fixed(found.beta, 3)}: the neuron that keeps least keeps ${fixed(100 * found.beta, 1)} % of its second moment.`;
+    stage.button("Worst direction", () => { now.neuron = null; });
+    stage.button("Make the mean 0", balance);
+    stage.says = () => {
+      const share = found.share(angle), seen = [1, 2, 3].filter((k) => found.sees(angle, k - 1));
+      if (share === null) return "All points lie on the dashed line: this direction has no second moment.";
+      return `The neuron sees ${seen.length ? `point${seen.length > 1 ? "s" : ""} ${seen.join(", ")}` : "no point"}, with ${percent(share)} of the second moment`
+        + (share < found.beta + 1e-9 ? "; no direction sees less." : `; the worst direction sees ${percent(found.beta)}.`);
+    };
   };
 
-  hand.picture("retentive", { title: "Three points on a circle and their retentiveness", compute, show });
+  hand.picture("retentive", { title: "Three points on a circle, the half that a neuron sees, and the share of each direction", compute, show });
 })();
