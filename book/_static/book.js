@@ -58,7 +58,7 @@ window.addEventListener("hashchange", openNamed);
 
 // On paper nothing unfolds: proofs, solutions, errata, entries of the ledger and all rows stand open.
 addEventListener("beforeprint", () => {
-  for (const fold of document.querySelectorAll("details:is(.sd-dropdown, .erratum, .reason, .claims, .claim-entry, .more, :has(> .protocol)):not([open])")) {
+  for (const fold of document.querySelectorAll("details:is(.sd-dropdown, .erratum, .reason, .claims, .claim-entry, .more, :has(> .protocol), .hide:has(figure)):not([open])")) {
     fold.open = true;
     fold.dataset.folded = "";
   }
