@@ -113,9 +113,9 @@
     return [`overflow: ${scrollWidth} px wide on a screen of ${clientWidth} px: ${named}`];
   };
 
-  // Pictures whose smallest text has less than 7 px here; booksite.lazy_loading says which width they need.
+  // Pictures whose smallest text has less than 7 px here; booksite.lazy_loading says which width they need (test_animations.py: animations).
   const illegible = () =>
-    [...document.querySelectorAll(".bd-article .cell_output img")]
+    [...document.querySelectorAll(".bd-article .cell_output img:not(.animation img)")]
       .filter((picture) => picture.checkVisibility({ visibilityProperty: true }))
       .filter((picture) => {
         const least = parseFloat(picture.style.getPropertyValue("--least"));
