@@ -10,7 +10,7 @@
 #                for one, FRESH=1 to compute it anyway, JOBS=2 for two settings at once,
 #                BACKEND=dask SCHEDULER=tcp://host:8786 on a cluster
 # make bench     ratios of speed, measured in one run (TABLE=Equalizers for one table)
-# make test-site check every built page in headless Chromium (TENTH=n: axe judges a tenth)
+# make test-site check every built page in headless Chromium (TENTH=n: a tenth of them)
 # make coursework   the assignments: _build/coursework/student and _build/coursework/instructor
 #                (TERM=2027a: in other conventions, picked by the name of the term)
 # make grade     marks and feedback for a folder of submissions: SUBMISSIONS=folder (ASSIGNMENT=name,
@@ -70,7 +70,7 @@ bench: .venv/.done
 	$(BIN)/python tests/benchmarks/run.py $(TABLE)
 
 test-site: .venv/.site $(LAB)/overrides.json book
-	$(BIN)/pytest -n 2 tests/browser $(TENTHS)
+	$(BIN)/pytest -n 2 -p booktools.tenth tests/browser $(TENTHS)
 
 coursework: .venv/.course
 	@rm -rf _build/coursework/wheel
@@ -84,7 +84,7 @@ grade: .venv/.course
 	  $(if $(ANONYMOUS),--anonymous)
 
 test-coursework: coursework
-	$(BIN)/pytest -rs -n 2 --dist worksteal coursework/tests $(TENTHS)
+	$(BIN)/pytest -rs -n 2 --dist worksteal -p booktools.tenth coursework/tests $(TENTHS)
 
 clean:   # all but the copies that make lab opened, which are the reader's
 	rm -rf $(filter-out _build/lab,$(wildcard _build/* _build/.[a-z]*))

@@ -3,8 +3,6 @@
 import functools
 import json
 import os
-from collections import Counter, defaultdict
-from itertools import count
 from pathlib import Path
 
 import pytest
@@ -18,24 +16,6 @@ from coursework.tools import sources
 TREES = Path(os.environ.get("COURSEWORK_TREES", "_build/coursework"))
 LIBRARY = ["runproofs"]
 LIMITS = Limits(cell=30, question=30, total=150)
-
-
-def pytest_addoption(parser):
-    parser.addoption("--tenth", type=int, help="0 to 9, modulo 10: of a test with many cases")
-
-
-def pytest_collection_modifyitems(config, items):
-    tenth = config.option.tenth
-    if tenth is not None:
-        sizes = Counter(item.originalname for item in items)
-        numbers = defaultdict(count)
-        parts = {True: [], False: []}
-        for item in items:
-            number = next(numbers[item.originalname])
-            chosen = sizes[item.originalname] <= 20 or number % 10 == tenth % 10
-            parts[chosen].append(item)
-        config.hook.pytest_deselected(items=parts[False])
-        items[:] = parts[True]
 
 
 def pytest_report_header():

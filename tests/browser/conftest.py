@@ -9,7 +9,6 @@ from browser import browse
 
 def pytest_addoption(parser):
     parser.addoption("--html", type=Path, help="folder of the built site (default: _build/html)")
-    parser.addoption("--tenth", type=int, help="0 to 9, modulo 10: axe judges only this part")
 
 
 @pytest.fixture(scope="session")

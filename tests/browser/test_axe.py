@@ -1,7 +1,4 @@
-"""axe, a judge of accessibility, finds nothing serious on any page, light and dark, unfolded.
-
-`make test-site` judges all pages, with TENTH=n a tenth of them.
-"""
+"""axe, a judge of accessibility, finds nothing serious on any page, light and dark, unfolded."""
 
 import pytest
 from axe_playwright_python.base import AXE_SCRIPT
@@ -35,8 +32,7 @@ def pytest_generate_tests(metafunc):
         root = browse.site(metafunc.config)
         names = browse.page_names(root)
         names = [name for name in names if "<article" in (root / name).read_text("utf-8")]
-        tenth = metafunc.config.option.tenth
-        metafunc.parametrize("name", names if tenth is None else names[tenth % 10 :: 10])
+        metafunc.parametrize("name", names)
 
 
 def complaints(context, home, name):
