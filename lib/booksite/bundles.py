@@ -6,6 +6,7 @@ Of the 2000 icons of the theme, only those stay that a page names, in the styles
 fonts. MathJax comes without its menu, which the first right click fetches (formulas.js).
 """
 
+import logging
 import re
 from hashlib import sha256
 from pathlib import Path
@@ -29,6 +30,7 @@ ICON = re.compile(r'(?:\.fa-[\w-]+:before,?)+\{content:"\\[0-9a-f]+"\}')
 NAME = re.compile(r"\bfa-[\w-]+")
 FONT = re.compile(r'url\((\S+?)\.woff2\) format\("woff2"\),url\(\S+?\.ttf\) format\("truetype"\)')
 CODE = re.compile(r"\\(f[0-9a-f]{3})\b|([\ue000-\uf8ff])")
+logging.getLogger("fontTools").setLevel("WARNING")  # else it tells each table of a font
 
 
 def list_shared(app):
