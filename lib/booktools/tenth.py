@@ -3,7 +3,7 @@
 from collections import Counter, defaultdict
 from itertools import count
 
-MANY = 20
+MANY = 12
 
 
 def pytest_addoption(parser):
