@@ -113,7 +113,8 @@
     return [`overflow: ${scrollWidth} px wide on a screen of ${clientWidth} px: ${named}`];
   };
 
-  // Pictures whose smallest text has less than 7 px here; booksite.lazy_loading says which width they need (test_animations.py: animations).
+  // Pictures whose smallest text has less than 7 px here; booksite.lazy_loading says which width they need.
+  // Animations have a test of their own (test_animations.py).
   const illegible = () =>
     [...document.querySelectorAll(".bd-article .cell_output img:not(.animation img)")]
       .filter((picture) => picture.checkVisibility({ visibilityProperty: true }))
